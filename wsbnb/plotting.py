@@ -1,0 +1,507 @@
+"""What the chapters draw.
+
+Each function takes an axes (or makes one), draws one idea and returns the axes.
+An algorithm has the same colour, line style and marker in every picture: the colour
+says how it explores (warm: UCB, blue: randomised UCB, green: Thompson sampling), a
+solid line says that it uses the WSB posterior, a broken one that it does not.
+"""
+
+import inspect
+import zlib
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.patches import Ellipse
+from scipy import stats
+
+from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
+
+#: Line style of every named policy. Contrast against white is at least 3 to 1, and
+#: any two differ in line style or stay apart for readers with red-green blindness.
+STYLES = {
+    "D-LinUCB": ("#bd8100", "--", "o"),
+    "LB-WeightUCB": ("#c558b4", "-.", "s"),
+    "WSB-LinUCB": ("#b8320a", "-", "D"),
+    "D-RandLinUCB": ("#3f8fd0", "--", "^"),
+    "WSB-RandLinUCB": ("#0b4f9e", "-", "v"),
+    "D-LinTS": ("#2f9d74", "--", "<"),
+    "WSB-LinTS": ("#00664a", "-", ">"),
+    "LinUCB": ("#5b5b5b", "-.", "P"),
+    "LinTS": ("#7a2f55", ":", "X"),
+    "SW-LinUCB": ("#8a5a2b", (0, (5, 1, 1, 1, 1, 1)), "h"),
+    "Restart-LinUCB": ("#77771f", (0, (8, 3)), "p"),
+    "Uniform": ("#8c8c8c", ":", "1"),
+    "Greedy": ("#b3546f", (0, (3, 1, 1, 1)), "2"),
+    "Oracle": ("#000000", (0, (1, 2)), "*"),
+}
+
+_BY_CLASS = {name.replace("-", ""): name for name in STYLES}
+_FALLBACK = ("#5a4fcf", "#9c5b00", "#00797a", "#a03060", "#4f6b1f", "#666688")
+_FALLBACK_LINES = ("-", "--", "-.", ":")
+
+_RC = {
+    "figure.figsize": (5.8, 3.6),
+    "figure.dpi": 110,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "savefig.facecolor": "white",
+    "savefig.dpi": 150,
+    "savefig.pad_inches": 0.12,
+    "axes.facecolor": "white",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 12,
+    "axes.labelsize": 12,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "font.size": 11.5,
+    "legend.fontsize": 10.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.9,
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "axes.prop_cycle": mpl.cycler(
+        color=["#0b4f9e", "#d2420a", "#2f9d74", "#a8329a", "#b87a00", "#5b5b5b"]
+    ),
+}
+
+
+class use_style:
+    """Turn the book's figure style on; as a context manager, off again at the end.
+
+    Examples
+    --------
+    >>> import matplotlib as mpl
+    >>> before = mpl.rcParams["axes.grid"]
+    >>> with use_style():
+    ...     mpl.rcParams["axes.grid"]
+    True
+    >>> mpl.rcParams["axes.grid"] == before
+    True
+    """
+
+    def __init__(self):
+        self._saved = {key: mpl.rcParams[key] for key in _RC}
+        mpl.rcParams.update(_RC)
+
+    def __repr__(self):
+        return "wsbnb figure style in use"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        mpl.rcParams.update(self._saved)
+
+
+def policy_name(policy):
+    """The name a policy carries in pictures, from its name, class or instance.
+
+    Examples
+    --------
+    >>> policy_name("WSBLinTS"), policy_name("WSB-LinTS"), policy_name("mine")
+    ('WSB-LinTS', 'WSB-LinTS', 'mine')
+    """
+    if not isinstance(policy, str):
+        policy = (policy if inspect.isclass(policy) else type(policy)).__name__
+    return _BY_CLASS.get(policy, policy)
+
+
+def policy_style(policy):
+    """Colour, line style and marker of a policy, as keywords for ``ax.plot``.
+
+    Parameters
+    ----------
+    policy : str, class or instance
+        A name as in the paper ("WSB-LinTS"), a class name ("WSBLinTS"), or anything
+        else: an unknown name gets a style of its own, the same in every session.
+
+    Examples
+    --------
+    >>> policy_style("D-LinUCB") == policy_style("DLinUCB")
+    True
+    >>> policy_style("my policy")["linestyle"]
+    ':'
+    """
+    name = policy_name(policy)
+    if name in STYLES:
+        color, linestyle, marker = STYLES[name]
+    else:
+        # Not hash(): Python salts it, so the colour would change between sessions.
+        number = zlib.crc32(name.encode())
+        color = _FALLBACK[number % len(_FALLBACK)]
+        linestyle = _FALLBACK_LINES[number // len(_FALLBACK) % len(_FALLBACK_LINES)]
+        marker = "."
+    return {"color": color, "linestyle": linestyle, "marker": marker}
+
+
+def _axes(ax):
+    if ax is None:
+        return plt.subplots()[1]
+    if not isinstance(ax, mpl.axes.Axes):
+        raise TypeError(f"ax must be a matplotlib Axes or None, got {ax!r}")
+    return ax
+
+
+def _label(ax, xlabel, ylabel):
+    # A label the caller has set already stays.
+    if not ax.get_xlabel():
+        ax.set_xlabel(xlabel)
+    if not ax.get_ylabel():
+        ax.set_ylabel(ylabel)
+    return ax
+
+
+def _frame(name, frame, columns):
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{name} must be a pandas DataFrame, got {frame!r}")
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{name} needs the columns {', '.join(columns)}; missing "
+            f"{', '.join(missing)}, got {', '.join(map(str, frame.columns))}"
+        )
+    if frame.empty:
+        raise ValueError(f"{name} must have at least one row, got none")
+    return frame
+
+
+def _same_length(name, rounds, *others):
+    rounds = vector("rounds", rounds)
+    for other in others:
+        if len(other) != len(rounds):
+            raise ValueError(
+                f"{name} must have one entry per round ({len(rounds)}), "
+                f"got {len(other)}"
+            )
+    return rounds
+
+
+def _band(table, kind):
+    """Lower and upper edge over the trials (columns) of a rounds × trials table."""
+    if kind is None or table.shape[1] < 2:
+        return None
+    if kind == "quantile":
+        return np.quantile(table, [0.1, 0.9], axis=1)
+    count = table.shape[1]
+    half = stats.t.ppf(0.975, count - 1) * table.std(axis=1, ddof=1) / np.sqrt(count)
+    return table.mean(axis=1) - half, table.mean(axis=1) + half
+
+
+def regret_curves(curves, ax=None, band="ci", change_points=(), styles=None):
+    """Mean cumulative regret of each policy against the round.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        Columns policy, trial, round and regret (cumulative, in reward units).
+    ax : Axes, optional
+    band : {"ci", "quantile", None}
+        Shade the 95 % confidence interval of the mean over trials, or the range
+        from the 10 % to the 90 % quantile of the trials, or nothing.
+    change_points : sequence of int
+        Rounds at which the parameter jumps; drawn as thin vertical lines.
+    styles : dict, optional
+        Line keywords by policy, on top of :func:`policy_style`.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> curves = pd.DataFrame(
+    ...     {
+    ...         "policy": "WSB-LinTS",
+    ...         "trial": [0, 0, 1, 1],
+    ...         "round": [1, 2, 1, 2],
+    ...         "regret": [0.1, 0.3, 0.2, 0.2],
+    ...     }
+    ... )
+    >>> [line.get_label() for line in regret_curves(curves).lines]
+    ['WSB-LinTS']
+    """
+    curves = _frame("curves", curves, ["policy", "trial", "round", "regret"])
+    choice("band", band, ("ci", "quantile", None))
+    ax = _axes(ax)
+    for when in change_points:
+        ax.axvline(when, color="#999999", linewidth=0.9, linestyle=(0, (2, 2)))
+    for name, part in curves.groupby("policy", sort=False, observed=True):
+        table = part.pivot(index="round", columns="trial", values="regret")
+        if table.isna().to_numpy().any():
+            raise ValueError(
+                f"curves must give every trial of {name} the same rounds, got gaps"
+            )
+        style = policy_style(name) | {"marker": None} | (styles or {}).get(name, {})
+        rounds, values = table.index.to_numpy(), table.to_numpy()
+        ax.plot(rounds, values.mean(axis=1), label=policy_name(name), **style)
+        edges = _band(values, band)
+        if edges is not None:
+            ax.fill_between(rounds, *edges, color=style["color"], alpha=0.18, lw=0)
+    ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    ax.legend()
+    return _label(ax, "round", "cumulative regret (reward units)")
+
+
+def ellipse(mean, cov, ax=None, radius=1.0, **style):
+    """The ellipse {x : (x − mean)ᵀ cov⁻¹ (x − mean) = radius²} and its centre.
+
+    Parameters
+    ----------
+    mean : (2,) array
+    cov : (2, 2) array, symmetric positive definite
+    ax : Axes, optional
+    radius : float
+        In units of the norm that `cov` gives, e.g. a confidence radius.
+    **style
+        For the outline: color, linestyle, linewidth, alpha, label.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = ellipse([0, 0], [[4, 0], [0, 1]], radius=2)
+    >>> patch = ax.patches[0]
+    >>> float(patch.width), float(patch.height)
+    (8.0, 4.0)
+    """
+    mean, cov = vector("mean", mean, 2), covariance("cov", cov, 2)
+    radius = positive("radius", radius)
+    fresh = ax is None
+    ax = _axes(ax)
+    values, vectors = np.linalg.eigh(cov)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    width, height = 2 * radius * np.sqrt(values)
+    angle = np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0]))
+    style = {"color": "#0b4f9e", "linewidth": 1.8} | style
+    color = style.pop("color")
+    patch = Ellipse(mean, width, height, angle=angle, fill=False, ec=color, **style)
+    ax.add_patch(patch)
+    ax.plot(*mean, marker="+", color=color, alpha=style.get("alpha"))
+    if fresh:
+        ax.set_aspect("equal")
+    ax.autoscale_view()
+    return _label(ax, r"$\theta_1$ (reward units)", r"$\theta_2$ (reward units)")
+
+
+def posterior_path(rounds, mean, std, truth=None, ax=None, width=1.96, names=None):
+    """Marginals of the posterior over time, with the parameter that they chase.
+
+    Parameters
+    ----------
+    rounds : (n,) array
+    mean, std : (n, d) arrays
+        Marginal mean and standard deviation after each round, in reward units.
+    truth : (n, d) array, optional
+        The parameter in each round; drawn as a thin dark line.
+    ax : Axes, optional
+    width : float
+        The band is mean ± width · std.
+    names : sequence of str, optional
+        One label per coordinate.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = posterior_path([1, 2], [[0.0], [0.5]], [[1.0], [0.7]], [[0.6], [0.6]])
+    >>> len(ax.lines)
+    2
+    """
+    mean = matrix("mean", mean)
+    rounds = _same_length("mean", rounds, mean)
+    count, dim = mean.shape
+    std = matrix("std", std, rows=count, cols=dim)
+    truth = None if truth is None else matrix("truth", truth, rows=count, cols=dim)
+    names = names or [rf"$\theta_{{{i + 1}}}$" for i in range(dim)]
+    ax = _axes(ax)
+    for i in range(dim):
+        (line,) = ax.plot(rounds, mean[:, i], label=names[i])
+        low, high = mean[:, i] - width * std[:, i], mean[:, i] + width * std[:, i]
+        ax.fill_between(rounds, low, high, color=line.get_color(), alpha=0.16, lw=0)
+        if truth is not None:
+            label = "truth" if i == 0 else None
+            ax.plot(rounds, truth[:, i], color="#222222", lw=1.0, ls="--", label=label)
+    ax.legend()
+    return _label(ax, "round", "parameter (reward units)")
+
+
+def arm_choices(rounds, arms, n_arms, ax=None, best=None):
+    """Which arm was pulled in each round.
+
+    Parameters
+    ----------
+    rounds : (n,) array
+    arms : (n,) array of int in 0 … n_arms − 1
+    n_arms : int
+    ax : Axes, optional
+    best : (n,) array of int, optional
+        The best arm of each round, drawn as a line behind the choices.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = arm_choices([1, 2, 3], [0, 1, 1], n_arms=2, best=[1, 1, 1])
+    >>> ax.get_ylabel()
+    'arm'
+    """
+    n_arms = integer("n_arms", n_arms)
+    rounds = _same_length("arms", rounds, arms)
+    ax = _axes(ax)
+    for name, given in (("arms", arms), ("best", best)):
+        if given is None:
+            continue
+        given = vector(name, given, len(rounds))
+        if given.min() < 0 or given.max() >= n_arms or (given % 1).any():
+            raise ValueError(
+                f"{name} must be whole numbers from 0 to {n_arms - 1}, "
+                f"got values from {given.min():g} to {given.max():g}"
+            )
+        if name == "arms":
+            ax.plot(rounds, given, ".", ms=3.5, color="#0b4f9e", label="pulled")
+        else:
+            ax.step(
+                rounds, given, where="mid", color="#d2420a", lw=1.5, label="best arm"
+            )
+    ax.set_ylim(-0.6, n_arms - 0.4)
+    ax.yaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
+    if best is not None:
+        ax.legend()
+    return _label(ax, "round", "arm")
+
+
+def radius_anatomy(rounds, parts, ax=None):
+    """The parts of a confidence radius, stacked, against the round.
+
+    Parameters
+    ----------
+    rounds : (n,) array
+    parts : dict of str to (n,) array
+        E.g. ``{"drift": alpha, "noise": beta, "prior": penalty}``, each at least 0.
+        Posterior-norm radii carry no unit.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = radius_anatomy([1, 2], {"noise": [1.0, 2.0], "prior": [1.0, 0.5]})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['prior', 'noise']
+    """
+    if not isinstance(parts, dict) or not parts:
+        raise ValueError(f"parts must map names to values, got {parts!r}")
+    parts = {name: vector(f"parts[{name!r}]", part) for name, part in parts.items()}
+    rounds = _same_length("parts", rounds, *parts.values())
+    for name, part in parts.items():
+        if part.min() < 0:
+            raise ValueError(
+                f"parts[{name!r}] must be zero or positive, got {part.min()}"
+            )
+    ax = _axes(ax)
+    known = {"drift": "#d9824f", "noise": "#6ea2d8", "prior": "#4f9b80"}
+    spare = iter(["#b48ac0", "#c9b458", "#9a9a9a"] * len(parts))
+    colors = [known.get(name) or next(spare) for name in parts]
+    ax.stackplot(rounds, *parts.values(), labels=list(parts), colors=colors)
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(handles[::-1], labels[::-1])  # the order in which they lie on the page
+    return _label(ax, "round", "radius (no unit)")
+
+
+def interval_plot(frame, ax=None, xlabel=None):
+    """Paired differences with their confidence intervals, one row per policy.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns policy, difference, low and high (reward units).
+    ax : Axes, optional
+    xlabel : str, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "policy": ["WSB-LinTS"],
+    ...         "difference": [-3.0],
+    ...         "low": [-5.0],
+    ...         "high": [-1.0],
+    ...     }
+    ... )
+    >>> [tick.get_text() for tick in interval_plot(frame).get_yticklabels()]
+    ['WSB-LinTS']
+    """
+    frame = _frame("frame", frame, ["policy", "difference", "low", "high"])
+    bad = frame[(frame.low > frame.difference) | (frame.high < frame.difference)]
+    if len(bad):
+        raise ValueError(
+            "frame must have low ≤ difference ≤ high in every row, got "
+            f"{bad.iloc[0][['low', 'difference', 'high']].tolist()}"
+        )
+    ax = _axes(ax)
+    ax.axvline(0.0, color="#444444", linewidth=1.0)
+    for place, row in enumerate(frame.itertuples()):
+        style = policy_style(row.policy) | {"linestyle": "none"}
+        reach = [[row.difference - row.low], [row.high - row.difference]]
+        ax.errorbar(row.difference, place, xerr=reach, capsize=3, ms=6, **style)
+    ax.set_yticks(range(len(frame)), [policy_name(name) for name in frame.policy])
+    ax.set_ylim(len(frame) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    return _label(ax, xlabel or "difference in regret (reward units)", "")
+
+
+def styled_table(frame, caption=None, precision=1, best=None):
+    """A frame as a table for the page (needs jinja2, which the book installs).
+
+    Parameters
+    ----------
+    frame : DataFrame
+    caption : str, optional
+    precision : int
+        Digits after the point.
+    best : {"min", "max", None}
+        Set the best number of each column in bold.
+
+    Returns
+    -------
+    pandas Styler
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = styled_table(pd.DataFrame({"regret": [1.25, 3.0]}), best="min")
+    >>> "font-weight: bold" in table.to_html()
+    True
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"frame must be a pandas DataFrame, got {frame!r}")
+    choice("best", best, ("min", "max", None))
+    precision = integer("precision", precision, minimum=0)
+    # A fixed uuid: otherwise the page differs from build to build.
+    number = zlib.crc32(frame.to_csv().encode())
+    table = frame.style.format(precision=precision).set_uuid(f"t{number:08x}")
+    table = table.set_table_attributes('class="dataframe"')
+    if best:
+        numbers = list(frame.select_dtypes("number").columns)
+        mark = table.highlight_min if best == "min" else table.highlight_max
+        table = mark(subset=numbers, props="font-weight: bold")
+    return table if caption is None else table.set_caption(caption)
