@@ -1,0 +1,163 @@
+"""Weight rules: values by hand, closed forms against sums, conditions by loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wsbnb.weights import (
+    CustomWeights,
+    Exponential,
+    Polynomial,
+    Restart,
+    SlidingWindow,
+)
+
+RULES = [
+    Exponential(0.9),
+    Exponential(1.0),
+    Exponential(1e-200),
+    SlidingWindow(1),
+    SlidingWindow(4),
+    SlidingWindow(100),
+    Restart(1),
+    Restart(5),
+    Restart(100),
+    Polynomial(0.0),
+    Polynomial(1.5),
+    Polynomial(0.3),
+    Polynomial(1.5, of="round"),
+    Polynomial(7.0, of="round"),
+]
+
+
+def by_loop(rule, T):
+    """The two conditions read off the paper, one weight at a time."""
+    w = {(s, t): float(rule(s, t)) for t in range(1, T + 1) for s in range(1, t + 1)}
+    nondecreasing = all(
+        w[s - 1, t] <= w[s, t] + 1e-14 for t in range(1, T + 1) for s in range(2, t + 1)
+    )
+    consistent = all(
+        w[s, t] >= w[t - 1, t] * w[s, t - 1] - 1e-14
+        for t in range(2, T + 1)
+        for s in range(1, t)
+    )
+    return nondecreasing, consistent
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("T", [1, 2, 3, 4, 5, 6, 17])
+def test_analytic_conditions_match_brute_force(rule, T):
+    nondecreasing, consistent = by_loop(rule, T)
+    assert rule.is_nondecreasing(T) == nondecreasing
+    assert rule.is_consistent(T) == consistent
+    assert rule.is_admissible(T) == (nondecreasing and consistent)
+    assert 0.0 <= rule.matrix(T).min() and rule.matrix(T).max() <= 1.0
+
+
+def test_for_ever_is_the_limit_of_finite_answers():
+    for rule in RULES:
+        assert rule.is_consistent() == by_loop(rule, 110)[1]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_row_matrix_and_sums_agree(rule):
+    T = 12
+    matrix = rule.matrix(T)
+    np.testing.assert_array_equal(matrix, np.tril(matrix))
+    for t in range(T + 1):
+        row = rule.row(t)
+        assert row.shape == (t,)
+        if t:
+            np.testing.assert_array_equal(matrix[t - 1, :t], row)
+            np.testing.assert_array_equal(row, [rule(s, t) for s in range(1, t + 1)])
+        assert rule.sum(t) == pytest.approx(row.sum(), rel=1e-14, abs=0)
+        assert rule.squared_sum(t) == pytest.approx((row**2).sum(), rel=1e-14, abs=0)
+
+
+def test_geometric_sum_is_accurate_near_one():
+    t, gamma = 4000, 1 - 1e-9
+    terms = gamma ** (2.0 * np.arange(t))
+    assert Exponential(gamma).squared_sum(t) == pytest.approx(
+        np.sort(terms).sum(), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.memory == 0], ids=repr)
+def test_one_step_factor_reproduces_the_rows(rule):
+    row = np.array([])
+    for t in range(1, 20):
+        row = np.append(rule.factor(t) * row, 1.0)
+        np.testing.assert_allclose(row, rule.row(t), rtol=1e-13)
+    assert rule.streaming
+
+
+def test_memory():
+    assert SlidingWindow(7).memory == 7 and SlidingWindow(7).streaming
+    for rule in (Polynomial(1.0), CustomWeights(lambda s, t: s / t)):
+        assert rule.memory is None and not rule.streaming
+        with pytest.raises(ValueError, match="not a recursion"):
+            rule.factor(3)
+    with pytest.raises(ValueError, match="not a recursion"):
+        SlidingWindow(7).factor(3)
+
+
+def test_values_by_hand():
+    np.testing.assert_allclose(Exponential(0.5).row(3), [0.25, 0.5, 1.0])
+    np.testing.assert_array_equal(SlidingWindow(2).row(3), [0, 1, 1])
+    np.testing.assert_array_equal(Restart(2).row(3), [0, 0, 1])
+    np.testing.assert_array_equal(Restart(2).row(4), [0, 0, 1, 1])
+    np.testing.assert_allclose(Polynomial(2.0).row(3), [1 / 9, 1 / 4, 1])
+    np.testing.assert_allclose(Polynomial(2.0, of="round").row(3), [1 / 9, 4 / 9, 1])
+
+
+@given(st.floats(0.01, 1.0), st.integers(1, 30))
+def test_custom_check_agrees_with_the_known_rule(gamma, T):
+    custom = CustomWeights(lambda s, t: gamma ** (t - s).astype(float))
+    assert custom.is_admissible(T)
+    np.testing.assert_allclose(custom.matrix(T), Exponential(gamma).matrix(T))
+
+
+def test_custom_check_can_say_no():
+    window = CustomWeights(lambda s, t: (t - s < 3).astype(float))
+    assert window.is_consistent(3) and not window.is_consistent(4)
+    older_counts_more = CustomWeights(lambda s, t: 1.0 / s)
+    assert not older_counts_more.is_nondecreasing(2)
+    assert older_counts_more.is_nondecreasing(1)
+    assert not older_counts_more.is_admissible(2)
+
+
+def test_rules_are_values():
+    assert Exponential(0.9) == Exponential(0.9) != Exponential(0.8)
+    assert len({Restart(3), Restart(3), SlidingWindow(3)}) == 2
+    with pytest.raises(AttributeError):
+        Exponential(0.9).discount = 0.5
+
+
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda: Exponential(0.0), ValueError, "discount.*0.0"),
+        (lambda: Exponential(1.1), ValueError, "discount.*1.1"),
+        (lambda: Exponential("a"), TypeError, "discount"),
+        (lambda: SlidingWindow(0), ValueError, "length.*0"),
+        (lambda: SlidingWindow(2.5), TypeError, "length.*2.5"),
+        (lambda: Restart(-1), ValueError, "period.*-1"),
+        (lambda: Polynomial(-1.0), ValueError, "power.*-1"),
+        (lambda: Polynomial(1.0, of="time"), ValueError, "of.*time"),
+        (lambda: CustomWeights(3), TypeError, "function"),
+        (lambda: CustomWeights(lambda s, t: 2.0 * s).row(2), ValueError, "2.0 at t=2"),
+        (lambda: CustomWeights(lambda s, t: -s / t).row(2), ValueError, "in \\[0, 1"),
+        (lambda: CustomWeights(lambda s, t: s * np.nan).row(2), ValueError, "finite"),
+        (lambda: CustomWeights(lambda s, t: 1.0).row(2), ValueError, "shape"),
+        (lambda: CustomWeights(lambda s, t: s / t).is_admissible(), ValueError, "T"),
+        (lambda: Exponential(0.9).row(-1), ValueError, "t.*-1"),
+        (lambda: Exponential(0.9).matrix(0), ValueError, "T.*0"),
+        (lambda: Exponential(0.9)(3, 2), ValueError, "s must"),
+        (lambda: Exponential(0.9)(1.5, 2), ValueError, "s must"),
+        (lambda: SlidingWindow(3).is_consistent(0), ValueError, "T.*0"),
+    ],
+)
+def test_bad_input(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
