@@ -11,20 +11,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wsbnb import _validate
+from wsbnb.kernels import add_observation, decay
 
 
-def decay(P, h, P0, h0, factor):
-    """In place: P <- f P + (1 - f) P0, h <- f h + (1 - f) h0."""
-    P *= factor
-    P += (1.0 - factor) * P0
-    h *= factor
-    h += (1.0 - factor) * h0
-
-
-def add_observation(P, h, x, reward, precision):
-    """In place: P <- P + precision x x', h <- h + precision x reward."""
-    P += precision * np.outer(x, x)  # x_i x_j first: exactly symmetric
-    h += precision * reward * x
+def mirror(P):
+    """Copy the upper triangle onto the lower one, in place."""
+    below = np.tril_indices_from(P, -1)
+    P[below] = P.T[below]
 
 
 def cholesky(P):
@@ -182,6 +175,8 @@ class GaussianPosterior:
         return saved
 
     def _checked_factor(self):
+        # The compiled loops may round P[i, j] and P[j, i] differently.
+        mirror(self._P)
         factor = cholesky(self._P)
         if factor is None or not np.isfinite(self._h).all():
             raise ValueError(

@@ -24,12 +24,12 @@ from wsbnb import _validate
 from wsbnb import weights as _rules
 from wsbnb._gaussian import (
     GaussianPosterior,
-    add_observation,
     checked_prior,
     cholesky,
     inverse,
     solve,
 )
+from wsbnb.kernels import add_observation
 
 
 class WSBPosterior(GaussianPosterior):
