@@ -1,0 +1,232 @@
+"""Arm sets: what the learner may choose from in each round.
+
+Inside the simulation arms are stored as columns, (d, K) or (n, d, K): the arm index
+is the contiguous axis, over which the compiled loops run. Users give rows, (K, d).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+
+from wsbnb import _validate as validate
+from wsbnb.environments._base import (
+    Specification,
+    check_norms,
+    random_unit_columns,
+    spans,
+)
+
+
+class ArmRule(Specification):
+    """Says how the arms of one trial are made."""
+
+    def check(self, horizon, dim, bound):
+        """Raise where the rule cannot work for this horizon, dimension and bound."""
+
+    def count_arms(self, rng, horizon, dim, bound):
+        """Number of arms K; `rng` is a fresh generator of the trial's arms."""
+        return self.count
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        """Yield arms for consecutive blocks of `size` rounds: (d, K) or (n, d, K)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FixedArms(ArmRule):
+    """Arms uniform on the sphere of radius L, drawn once per trial.
+
+    Parameters
+    ----------
+    count : int
+        Number of arms K.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path, noise = we.StationaryPath(), we.GaussianNoise(1.0)
+    >>> world = we.Environment(path, we.FixedArms(8), noise, 100, 3).world(0)
+    >>> [block.arms.shape for block in world.blocks(60)]
+    [(3, 8), (3, 8)]
+    """
+
+    count: int
+
+    def __post_init__(self):
+        self._set(count=validate.integer("count", self.count))
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        return repeat(bound * random_unit_columns(rng, (dim, self.count)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RedrawnArms(ArmRule):
+    """Arms uniform on the sphere of radius L, drawn afresh in every round.
+
+    Parameters
+    ----------
+    count : int
+        Number of arms K.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path, noise = we.StationaryPath(), we.GaussianNoise(1.0)
+    >>> world = we.Environment(path, we.RedrawnArms(8), noise, 100, 3).world(0)
+    >>> [block.arms.shape for block in world.blocks(60)]
+    [(60, 3, 8), (40, 3, 8)]
+    """
+
+    count: int
+
+    def __post_init__(self):
+        self._set(count=validate.integer("count", self.count))
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        for start, stop in spans(horizon, size):
+            yield bound * random_unit_columns(rng, (stop - start, dim, self.count))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenArms(ArmRule):
+    """Your own arms, the same in every trial.
+
+    Parameters
+    ----------
+    array : array_like, shape (K, d) or (T, K, d)
+        One arm per row, each of norm at most L; the longer form has a set per round.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> we.GivenArms([[1.0, 0.0], [0.0, 1.0]]).count
+    2
+    """
+
+    array: np.ndarray
+
+    def __post_init__(self):
+        self._set(array=_as_arms("arms", self.array, dims=(2, 3)))
+
+    @property
+    def count(self):
+        """Number of arms K."""
+        return self.array.shape[-2]
+
+    def check(self, horizon, dim, bound):
+        if self.array.shape[-1] != dim:
+            raise ValueError(
+                f"arms must have {dim} columns, got an array of shape "
+                f"{self.array.shape}"
+            )
+        if self.array.ndim == 3 and self.array.shape[0] != horizon:
+            raise ValueError(
+                f"arms must have one set for each of {horizon} rounds, got "
+                f"{self.array.shape[0]} sets"
+            )
+        words = "arms: row {}" if self.array.ndim == 2 else "arms: round {}, row {}"
+        check_norms(self.array, bound, "arm_bound", words.format)
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        if self.array.ndim == 2:
+            return repeat(_columns(self.array))
+        return (_columns(self.array[a:b]) for a, b in spans(horizon, size))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CallableArms(ArmRule):
+    """Arms computed by your own function.
+
+    Parameters
+    ----------
+    function : callable
+        `f(rng, start, stop, dim)` returns the arms of rounds start, ..., stop - 1 as
+        an array of shape (stop - start, K, dim), each of norm at most L, with the same
+        K throughout. It is called for ranges of 64 rounds in order, always the same
+        ranges whatever the block size, with one generator per trial.
+
+    Notes
+    -----
+    Values are checked against L as they are produced. The rule can be pickled where
+    the function can.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wsbnb.environments as we
+    >>> def corners(rng, start, stop, dim):
+    ...     signs = rng.choice([-1.0, 1.0], size=(stop - start, 5, dim))
+    ...     return signs / np.sqrt(dim)
+    >>> path, noise = we.StationaryPath(), we.GaussianNoise(1.0)
+    >>> env = we.Environment(path, we.CallableArms(corners), noise, 100, 3)
+    >>> env.world(0).n_arms
+    5
+    """
+
+    function: Callable
+
+    _CHUNK = 64
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, got {self.function!r}")
+
+    def count_arms(self, rng, horizon, dim, bound):
+        return next(self._chunks(rng, horizon, dim, bound)).shape[2]
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        chunks = self._chunks(rng, horizon, dim, bound)
+        held = next(chunks)
+        for start, stop in spans(horizon, size):
+            pieces = [held[: stop - start]]
+            held = held[stop - start :]
+            missing = stop - start - len(pieces[0])
+            while missing:
+                chunk = next(chunks)
+                pieces.append(chunk[:missing])
+                held = chunk[missing:]
+                missing -= len(pieces[-1])
+            yield np.concatenate(pieces)
+
+    def _chunks(self, rng, horizon, dim, bound):
+        count = None
+        for start, stop in spans(horizon, self._CHUNK):
+            arms = self.function(rng, start, stop, dim)
+            arms = _as_arms(f"arms of rounds {start} to {stop - 1}", arms, dims=(3,))
+            count = count or arms.shape[1]
+            if arms.shape != (stop - start, count, dim):
+                raise ValueError(
+                    f"arms of rounds {start} to {stop - 1} must have shape "
+                    f"{(stop - start, count, dim)}, got {arms.shape}"
+                )
+            check_norms(
+                arms,
+                bound,
+                "arm_bound",
+                lambda i, k, start=start: f"arms: round {start + i}, row {k}",
+            )
+            yield _columns(arms)
+
+
+def _as_arms(name, value, dims):
+    """A finite float64 copy with one of the allowed numbers of axes."""
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{name} must be an array of real numbers, got {type(value).__name__}"
+        ) from error
+    if array.ndim not in dims or 0 in array.shape:
+        allowed = " or ".join({2: "(K, d)", 3: "(rounds, K, d)"}[n] for n in dims)
+        raise ValueError(f"{name} must have shape {allowed}, got {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
+    return array
+
+
+def _columns(arms):
+    """(..., K, d) to contiguous (..., d, K), always a copy."""
+    return np.array(np.swapaxes(arms, -1, -2), order="C")
