@@ -1,0 +1,277 @@
+r"""The prior penalty (Pi): what a wrong prior mean can still cost.
+
+All forms maximise or bound :math:`\|\mu_0-\theta\|_M` over the ball
+:math:`\|\theta\|\le S`, with :math:`M=\Sigma_0^{-1}\Sigma_t\Sigma_0^{-1}`.
+"""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from wsbnb import _validate as check
+
+FORMS = ("exact", "cxv", "triangle")
+_NEWTON_STEPS = 200
+# Below this ratio S / (S + |mu_0|) the ball is a point as far as doubles can tell.
+_POINT_BALL = 1e-100
+
+
+def prior_penalty(prior_mean, prior_cov, cov, param_bound, form="exact"):
+    r"""Prior penalty :math:`\Pi_t`, exactly or by one of the paper's bounds.
+
+    With :math:`M=\Sigma_0^{-1}\Sigma_t\Sigma_0^{-1}`:
+
+    - ``"exact"``: :math:`\max_{\|\theta\|\le S}\|\mu_0-\theta\|_M`;
+    - ``"cxv"``: :math:`\bigl(\|\mu_0\|_M^2+S^2\lambda_{\max}(M)+
+      2S\sqrt{\mu_0^\top M^2\mu_0}\bigr)^{1/2}`;
+    - ``"triangle"``: :math:`\|\mu_0\|_M+S\sqrt{\lambda_{\max}(M)}`.
+
+    Each is at most the next (paper, Lemma 3). They cannot be far apart: the second is
+    at most :math:`2/\sqrt3`, the third at most :math:`\sqrt2` times the first.
+
+    Parameters
+    ----------
+    prior_mean : array (d,)
+        :math:`\mu_0`.
+    prior_cov : array (d, d)
+        :math:`\Sigma_0`.
+    cov : array (d, d)
+        The posterior covariance :math:`\Sigma_t`.
+    param_bound : float
+        :math:`S \ge 0`.
+    form : {"exact", "cxv", "triangle"}
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The exact form is a trust-region subproblem. In the eigenbasis of :math:`M`
+    its dual is the convex problem in one variable
+
+    .. math::
+
+        \Pi_t^2 = \min_{\nu\ge\lambda_{\max}}\ \nu S^2 +
+        \sum_i\frac{\nu\lambda_im_i^2}{\nu-\lambda_i},
+
+    with no gap, although the primal is not concave. Its stationary point solves the
+    secular equation :math:`\sum_i\lambda_i^2m_i^2/(\nu-\lambda_i)^2=S^2`. The hard
+    case is :math:`\mu_0` orthogonal to the top eigenspace and small: then
+    :math:`\nu=\lambda_{\max}` and the maximiser is not unique. Returning the dual
+    value means that an unfinished search errs upwards, as a bound should.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.bounds import prior_penalty
+    >>> prior = dict(
+    ...     prior_mean=[0.0, 1.0],
+    ...     prior_cov=np.eye(2),
+    ...     cov=np.diag([1.0, 1 / 3]),
+    ...     param_bound=1.0,
+    ... )
+    >>> [
+    ...     round(prior_penalty(**prior, form=form), 4)
+    ...     for form in ("exact", "cxv", "triangle")
+    ... ]
+    [1.2247, 1.4142, 1.5774]
+    """
+    check.choice("form", form, FORMS)
+    scales, m, _, S = _spectrum(prior_mean, prior_cov, cov, param_bound)
+    if form == "exact":
+        return _maximise(scales, m, S)[0]
+    distance = np.linalg.norm(scales * m)
+    if form == "triangle":
+        return float(distance + S * scales[0])
+    # Factor the top scale out: squares of squares would under- or overflow.
+    u = scales / scales[0]
+    cross = 2.0 * S * np.linalg.norm(u * u * m)
+    return float(scales[0] * np.sqrt(np.sum((u * m) ** 2) + S**2 + cross))
+
+
+def prior_penalty_maximiser(prior_mean, prior_cov, cov, param_bound):
+    r"""Exact prior penalty and a parameter that attains it.
+
+    Parameters
+    ----------
+    prior_mean, prior_cov, cov, param_bound
+        As in `prior_penalty`.
+
+    Returns
+    -------
+    value : float
+        :math:`\Pi_t`.
+    theta : ndarray (d,)
+        A maximiser, :math:`\|\theta\|=S`. In the hard case (and when
+        :math:`\mu_0=0`) there are several and one of them is returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.bounds import prior_penalty_maximiser
+    >>> value, theta = prior_penalty_maximiser([2.0], np.eye(1), np.eye(1), 1.0)
+    >>> value, theta
+    (3.0, array([-1.]))
+    """
+    scales, m, U, S = _spectrum(prior_mean, prior_cov, cov, param_bound)
+    value, z = _maximise(scales, m, S)
+    theta = U @ z
+    norm = np.linalg.norm(theta)
+    return value, theta * (S / norm) if norm > 0.0 else theta
+
+
+def prior_penalty_at_start(prior_mean, prior_cov, param_bound):
+    r"""The bound on :math:`\Pi_0` in Theorem 1.
+
+    .. math::
+
+        \Pi_0 \le \|\mu_0\|_{\Sigma_0^{-1}} + S\sqrt{\lambda_{\max}(\Sigma_0^{-1})}
+
+    This is the triangle form at :math:`\Sigma_t=\Sigma_0`. Since
+    :math:`\Sigma_t\preceq\Sigma_0`, it bounds every form of :math:`\Pi_t` at every
+    round, although :math:`\Pi_t` itself need not decrease from round to round.
+
+    Parameters
+    ----------
+    prior_mean : array (d,)
+        :math:`\mu_0`.
+    prior_cov : array (d, d)
+        :math:`\Sigma_0`.
+    param_bound : float
+        :math:`S`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.bounds import prior_penalty_at_start
+    >>> prior_penalty_at_start([0.0, 1.0], np.diag([1.0, 0.25]), 1.0)
+    4.0
+    """
+    return prior_penalty(prior_mean, prior_cov, prior_cov, param_bound, "triangle")
+
+
+def prior_penalty_floor(
+    prior_mean, prior_cov, noise_std, arm_bound, discount, param_bound, form="exact"
+):
+    r"""A level that :math:`\Pi_t` never falls below while data are forgotten.
+
+    With exponential weights :math:`\Sigma_t^{-1}\preceq\Sigma_0^{-1}+
+    \frac{L^2}{\sigma^2(1-\gamma)}I` at every round, so :math:`\Pi_t` is at least its
+    value at the inverse of the right-hand side. The paper says
+    :math:`\Pi_t\to0`; for :math:`\gamma<1` it cannot.
+
+    Parameters
+    ----------
+    prior_mean : array (d,)
+        :math:`\mu_0`.
+    prior_cov : array (d, d)
+        :math:`\Sigma_0`.
+    noise_std, arm_bound : float
+        :math:`\sigma` and :math:`L`.
+    discount : float
+        :math:`\gamma`; at 1 the floor is zero.
+    param_bound : float
+        :math:`S`.
+    form : {"exact", "triangle"}
+        The floor of which form; ``"cxv"`` has none that follows this way, because
+        :math:`M^2` does not grow with :math:`M` in the matrix order.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.bounds import prior_penalty_floor
+    >>> floor = prior_penalty_floor([0.0], np.eye(1), 0.5, 1.0, 0.99, 1.0)
+    >>> round(floor, 4)
+    0.0499
+    """
+    check.choice("form", form, ("exact", "triangle"))
+    prior_cov = check.covariance("prior_cov", prior_cov)
+    sigma = check.positive("noise_std", noise_std)
+    L = check.nonnegative("arm_bound", arm_bound)
+    gamma = check.discount("discount", discount)
+    if gamma == 1.0 and L > 0.0:
+        return 0.0
+    data = (L / sigma) ** 2 / (1.0 - gamma) if L > 0.0 else 0.0
+    variances, U = np.linalg.eigh(prior_cov)
+    cov = (U * (variances / (1.0 + data * variances))) @ U.T
+    return prior_penalty(prior_mean, prior_cov, cov, param_bound, form)
+
+
+def _spectrum(prior_mean, prior_cov, cov, param_bound):
+    """Root eigenvalues of M (largest first), coordinates of mu_0, eigenvectors, S."""
+    mean = check.vector("prior_mean", prior_mean)
+    prior_cov = check.covariance("prior_cov", prior_cov, dim=mean.size)
+    cov = check.covariance("cov", cov, dim=mean.size)
+    S = check.nonnegative("param_bound", param_bound)
+    # M = F F^T. The SVD of F keeps the small eigenvalues that forming M would lose.
+    F = cho_solve(cho_factor(prior_cov, lower=True), np.linalg.cholesky(cov))
+    U, scales, _ = np.linalg.svd(F)
+    return scales, U.T @ mean, U, S
+
+
+def _maximise(scales, m, S):
+    """Maximise sum (scales_i (m_i - z_i))^2 over |z| <= S; returns (root, z)."""
+    length = S + np.linalg.norm(m)
+    top = scales[0]
+    if length == 0.0 or S < _POINT_BALL * length:
+        z = np.zeros_like(m)
+        z[0] = -S if m[0] > 0 else S
+        return float(np.linalg.norm(scales * m) + S * top), z
+    u = (scales / top) ** 2
+    gaps = (1.0 - scales / top) * (1.0 + scales / top)
+    p, r = np.abs(m) / length, S / length
+    q = _secular_root(u * p, gaps, r)
+    shifted = q + gaps
+    safe = np.where(shifted > 0.0, shifted, 1.0)
+    # Where q + gap = 0 the numerator is 0 as well: the hard case.
+    dual = (1.0 + q) * (r * r + np.sum(u * p * p / safe * (shifted > 0.0)))
+    z = -np.sign(m) * (u * p / safe) * (shifted > 0.0)
+    missing = r * r - z @ z
+    if missing > 0.0:
+        sign = -1.0 if m[0] > 0.0 else 1.0
+        z[0] = sign * np.sqrt(z[0] ** 2 + missing)
+    return float(top * length * np.sqrt(dual)), length * z
+
+
+def _secular_root(numerators, gaps, r):
+    """The q >= 0 with |numerators / (q + gaps)| = r, or 0 in the hard case.
+
+    Newton on 1/norm, which is almost linear and concave in q, from a point left of
+    the root; the bracket only guards against rounding.
+    """
+    low = max(0.0, np.max(numerators / r - gaps))
+    high = np.linalg.norm(numerators) / r
+    if low == 0.0 and _secular_norm(numerators, gaps, 0.0) <= r:
+        return 0.0
+    q = low
+    for _ in range(_NEWTON_STEPS):
+        norm = _secular_norm(numerators, gaps, q)
+        if norm >= r:
+            low = max(low, q)
+        else:
+            high = min(high, q)
+        shifted = np.where(numerators > 0.0, q + gaps, 1.0)
+        ratios = numerators / shifted / norm
+        slope = np.sum(ratios * ratios / shifted)  # -norm'(q) / norm
+        step = (norm / r - 1.0) / slope
+        new = q + step
+        if not low <= new <= high:
+            new = 0.5 * (low + high)
+        if abs(new - q) <= 4e-16 * abs(new):
+            return new
+        q = new
+    return q
+
+
+def _secular_norm(numerators, gaps, q):
+    inside = numerators > 0.0
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.linalg.norm(numerators[inside] / (q + gaps[inside]))

@@ -1,0 +1,72 @@
+"""Sums of exponential weights, accurate also where the discount is close to 1."""
+
+import numpy as np
+
+from wsbnb import _validate as check
+from wsbnb.bounds import _check
+
+
+def weight_sum(discount, rounds, power=1):
+    r"""Sum of the exponential weights raised to a power.
+
+    .. math:: \sum_{s=1}^{t}\gamma^{p(t-s)} = \frac{1-\gamma^{pt}}{1-\gamma^p},
+
+    and :math:`t` when :math:`\gamma = 1`. The difference :math:`1-\gamma^p` is
+    taken with ``expm1``, so nothing cancels when :math:`\gamma` is close to 1.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma \in (0, 1]`.
+    rounds : int or array of int
+        Number of observations :math:`t \ge 0`.
+    power : int
+        The exponent :math:`p \ge 1`.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> from wsbnb.bounds import weight_sum
+    >>> weight_sum(0.5, 3)
+    1.75
+    >>> weight_sum(1.0, 3)
+    3.0
+    """
+    gamma = check.discount("discount", discount)
+    t = _check.round_numbers("rounds", rounds, minimum=0)
+    p = check.integer("power", power)
+    if gamma == 1.0:
+        return t
+    log_weight = p * np.log(gamma)
+    total = np.expm1(t * log_weight) / np.expm1(log_weight)
+    return float(total) if np.ndim(total) == 0 else total
+
+
+def squared_weight_sum(discount, rounds):
+    r"""Sum of the squared exponential weights.
+
+    .. math:: \sum_{s=1}^{t}\gamma^{2(t-s)} = \frac{1-\gamma^{2t}}{1-\gamma^2},
+
+    the quantity inside the noise radius :math:`\beta_t`.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma \in (0, 1]`.
+    rounds : int or array of int
+        Number of observations :math:`t \ge 0`.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> from wsbnb.bounds import squared_weight_sum
+    >>> squared_weight_sum(0.5, 2)
+    1.25
+    """
+    return weight_sum(discount, rounds, power=2)
