@@ -22,16 +22,16 @@ env:  ## create or repair .venv from requirements.txt
 	@"$(PYTHON)" tools/environment.py
 
 book: env  ## execute all notebooks and build the book, strictly, from a clean start
-	@$(PY) tools/book.py build
+	@$(PY) tools/build_book.py build
 
 test: env  ## test the core, every notebook and the built pages
-	@$(PY) tools/test.py
+	@$(PY) tools/run_tests.py
 
 test-core: env  ## test the core only, quickly
 	@$(PY) -m pytest -q -n auto --ignore=tests/book
 
 test-pages: env  ## test the built pages in a browser
-	@$(PY) tools/book.py refresh
+	@$(PY) tools/build_book.py refresh
 	@$(PY) -m pytest -q -n auto tests/book
 
 test-notebook: env  ## run the notebook CHAPTER=book/... as a test
@@ -40,10 +40,10 @@ test-notebook: env  ## run the notebook CHAPTER=book/... as a test
 
 chapter: env  ## build the one page CHAPTER=book/... (fast, not strict)
 	@test -f "$(CHAPTER)" || { echo "Say which: make $@ CHAPTER=book/part1_estimators/02_wrls.ipynb"; exit 1; }
-	@$(PY) tools/book.py chapter "$(CHAPTER)"
+	@$(PY) tools/build_book.py chapter "$(CHAPTER)"
 
 serve: env  ## show the built book on localhost, PORT=8000
-	@$(PY) tools/book.py serve --port $(PORT)
+	@$(PY) tools/build_book.py serve --port $(PORT)
 
 lab: env  ## open the chapters in JupyterLab
 	@$(PY) -m jupyterlab --notebook-dir=book

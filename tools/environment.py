@@ -38,10 +38,8 @@ def require_new_enough_python():
 if __name__ == "__main__":
     require_new_enough_python()
 
-import pathlib  # noqa: E402
 import shutil  # noqa: E402
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from common import ROOT, SCRATCH, checksum, locked  # noqa: E402
 
 VENV = ROOT / ".venv"
@@ -104,7 +102,7 @@ def create():
 
 
 def pip(*arguments):
-    command = [str(PYTHON), "-m", "pip", "install", "--quiet", *arguments]
+    command = [str(PYTHON), "-m", "pip", "install", "-qq", *arguments]
     environment = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1")
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
 
@@ -134,7 +132,9 @@ def main():
         try:
             install()
         except KeyboardInterrupt:
-            raise SystemExit("\nInterrupted. Run make again: it starts afresh.") from None
+            raise SystemExit(
+                "\nInterrupted. Run make again: it starts afresh."
+            ) from None
         except subprocess.CalledProcessError as error:
             raise SystemExit(
                 f"pip failed (exit status {error.returncode}), see above. When the "

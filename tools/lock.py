@@ -50,7 +50,9 @@ def resolve(requirements, constraints):
             command += ["--constraint", str(pins)]
         subprocess.run(command, check=True)
         entries = json.loads(report.read_text(encoding="utf-8"))["install"]
-    pairs = {(canonical(e["metadata"]["name"]), e["metadata"]["version"]) for e in entries}
+    pairs = {
+        (canonical(e["metadata"]["name"]), e["metadata"]["version"]) for e in entries
+    }
     return sorted(pairs)
 
 
@@ -67,7 +69,8 @@ def main():
     pairs = resolve(wanted(), old)
     lines = [f"{name}=={version}" for name, version in pairs]
     LOCK.write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{LOCK.name}: {len(lines)} packages, {len(set(lines) - set(old))} new or changed")
+    changed = len(set(lines) - set(old))
+    print(f"{LOCK.name}: {len(lines)} packages, {changed} new or changed")
 
 
 if __name__ == "__main__":

@@ -4,15 +4,11 @@
 plugin each notebook is executed once for the two.
 """
 
-import pathlib
-import sys
-
 import nbmake.nb_run
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from common import JUPYTER_CACHE  # noqa: E402
+from tools.common import JUPYTER_CACHE
 
 execute = nbmake.nb_run.NotebookRun.execute
 

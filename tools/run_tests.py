@@ -5,19 +5,16 @@ build takes the notebooks that the first part has just executed. All parts run e
 if an earlier one fails. The last line sums up.
 """
 
-import pathlib
 import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import book  # noqa: E402
-from common import BUILD, JUPYTER_CACHE, ROOT, cores, run_environment  # noqa: E402
+import build_book
+from common import BUILD, JUPYTER_CACHE, ROOT, cores, run_environment
 
 PAGES = ROOT / "tests" / "book" / "test_pages.py"
-NO_TESTS_COLLECTED = 5
 
 
 def pytest(name, *arguments):
@@ -59,15 +56,15 @@ def in_words(numbers):
 def main():
     start = time.monotonic()
     BUILD.mkdir(exist_ok=True)
-    current = book.is_current()
-    options = ["--nbmake", f"--nbmake-timeout={book.SECONDS_PER_CELL}"]
+    current = build_book.is_current()
+    options = ["--nbmake", f"--nbmake-timeout={build_book.SECONDS_PER_CELL}"]
     if not current:
         shutil.rmtree(JUPYTER_CACHE, ignore_errors=True)
         options += ["-p", "tools.nbmake_cache"]
-    paths = [*book.notebooks(), ROOT / "tests", ROOT / "wsbnb"]
+    paths = [*build_book.notebooks(), ROOT / "tests", ROOT / "wsbnb"]
     core_status, core_report = pytest("core", *options, f"--ignore={PAGES}", *paths)
     build_status = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "book.py"), "refresh"], cwd=ROOT
+        [sys.executable, str(ROOT / "tools" / "build_book.py"), "refresh"], cwd=ROOT
     ).returncode
     pages_status, pages_report = pytest("pages", PAGES)
     print(f"\ncore and notebooks: {in_words(counts(core_report))}")

@@ -1,11 +1,11 @@
 """Execute the notebooks and build the book.
 
-    python tools/book.py build               everything, strictly, from a clean start
-    python tools/book.py refresh             the same unless the book is up to date;
-                                             takes executed notebooks from the cache
-    python tools/book.py chapter PATH        one page, quickly and leniently
-    python tools/book.py notebooks           list the notebooks of _toc.yml
-    python tools/book.py serve               show the built book on localhost
+python tools/build_book.py build               everything, strictly, from a clean start
+python tools/build_book.py refresh             the same unless the book is up to date;
+                                         takes executed notebooks from the cache
+python tools/build_book.py chapter PATH        one page, quickly and leniently
+python tools/build_book.py notebooks           list the notebooks of _toc.yml
+python tools/build_book.py serve               show the built book on localhost
 """
 
 import argparse
@@ -20,9 +20,7 @@ import sys
 import time
 
 import yaml
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from common import (  # noqa: E402
+from common import (
     BUILD,
     HTML,
     JUPYTER_CACHE,
@@ -35,7 +33,14 @@ from common import (  # noqa: E402
 )
 
 SECONDS_PER_CELL = 600
-SOURCES = ["book", "wsbnb", "_config.yml", "_toc.yml", "CHANGELOG.md", "CONTRIBUTING.md"]
+SOURCES = [
+    "book",
+    "wsbnb",
+    "_config.yml",
+    "_toc.yml",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+]
 BUILT_FROM = HTML / ".built-from"
 
 
@@ -129,13 +134,18 @@ def execute_all(paths):
         for job in concurrent.futures.as_completed(jobs):
             path = jobs[job].relative_to(ROOT)
             seconds, error = job.result()
-            print(f"  {'FAILED' if error else 'ok':6} {seconds:6.1f} s  {path}", flush=True)
+            print(
+                f"  {'FAILED' if error else 'ok':6} {seconds:6.1f} s  {path}",
+                flush=True,
+            )
             if error:
                 failures[path] = error
     for path, error in failures.items():
         print(f"\n{path}\n{error}", file=sys.stderr)
     if failures:
-        raise SystemExit(f"{len(failures)} of {len(paths)} notebooks failed, see above.")
+        raise SystemExit(
+            f"{len(failures)} of {len(paths)} notebooks failed, see above."
+        )
 
 
 def sphinx(*options):
@@ -202,7 +212,9 @@ def serve(arguments):
     handler = functools.partial(
         http.server.SimpleHTTPRequestHandler, directory=str(HTML)
     )
-    with http.server.ThreadingHTTPServer(("127.0.0.1", arguments.port), handler) as site:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", arguments.port), handler
+    ) as site:
         print(f"The book is at http://127.0.0.1:{site.server_port}/ (Ctrl-C ends)")
         try:
             site.serve_forever()

@@ -1,0 +1,216 @@
+"""A real browser looks at pages and reports what is wrong with them.
+
+Each check yields sentences, so that it runs on the book's pages and on small spoilt
+pages alike. A page is opened with `Visit`, which also writes down every request.
+"""
+
+import functools
+import http.server
+import os
+import pathlib
+import shutil
+import threading
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE = {"width": 1280, "height": 900}
+NARROW = {"width": 390, "height": 844}
+PATIENCE = 30_000  # milliseconds
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def find_browser(playwright):
+    """The path of a Chromium: WSBNB_BROWSER, the system's, or playwright's; or None."""
+    named = os.environ.get("WSBNB_BROWSER")
+    if named:
+        return named
+    installed = next(filter(None, map(shutil.which, NAMES)), None)
+    own = playwright.chromium.executable_path
+    return installed or (own if own and os.path.exists(own) else None)
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+class Site:
+    """A folder served on localhost while the `with` block lasts."""
+
+    def __init__(self, folder):
+        handler = functools.partial(QuietHandler, directory=str(folder))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Visit:
+    """One page in a fresh browser context, with its requests and errors noted."""
+
+    def __init__(self, browser, base, page="", viewport=WIDE):
+        self.base = base if base.endswith("/") else base + "/"
+        self.context = browser.new_context(viewport=viewport)
+        self.tab = self.context.new_page()
+        self.tab.set_default_timeout(PATIENCE)
+        self.requests, self.errors = [], []
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.on("requestfailed", self._note_failure)
+        self.tab.on("response", self._note_response)
+        self.tab.on("console", self._note_message)
+        self.tab.on("pageerror", lambda error: self.errors.append(f"script: {error}"))
+        self.tab.goto(self.base + page, wait_until="load")
+        self.wait_for_formulas()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.context.close()
+
+    def _note_failure(self, request):
+        if "ERR_ABORTED" not in (request.failure or ""):
+            self.errors.append(f"request failed: {request.url} ({request.failure})")
+
+    def _note_response(self, response):
+        if response.status >= 400:
+            self.errors.append(f"status {response.status}: {response.url}")
+
+    def _note_message(self, message):
+        if message.type == "error":
+            self.errors.append(f"console: {message.text}")
+
+    def wait_for_formulas(self):
+        self.tab.evaluate(
+            "() => window.MathJax && MathJax.startup && MathJax.startup.promise"
+            " ? MathJax.startup.promise.then(() => true) : false"
+        )
+
+
+def requests_outside(visit):
+    """Requests that leave the book."""
+    for url in visit.requests:
+        if not url.startswith((visit.base, "data:", "blob:", "about:")):
+            yield f"asks for {url}"
+
+
+def script_errors(visit):
+    yield from visit.errors
+
+
+FORMULAS = """() => {
+  const said = [];
+  const inside = e => e.parentElement.closest('.math');
+  for (const e of document.querySelectorAll('.math')) {
+    if (!e.querySelector('mjx-container') && !inside(e))
+      said.push('not typeset: ' + e.textContent.trim().slice(0, 60));
+  }
+  for (const e of document.querySelectorAll('mjx-container')) {
+    const name = (e.querySelector('mjx-assistive-mml') || e).textContent.slice(0, 60);
+    if (e.querySelector('mjx-merror, merror, [data-mjx-error]'))
+      said.push('error in formula: ' + name);
+    for (const part of e.querySelectorAll('*'))
+      if (getComputedStyle(part).color === 'rgb(255, 0, 0)') {
+        said.push('red in formula: ' + part.textContent + ' in ' + name); break;
+      }
+  }
+  const main = document.querySelector('main') || document.body;
+  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  const skip = 'pre, code, script, style, mjx-container, textarea';
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent;
+    const raw = text.match(/\\\\[a-zA-Z]{2,}|\\$\\$/);
+    if (raw && !walker.currentNode.parentElement.closest(skip))
+      said.push('raw TeX in the text: ' + text.trim().slice(0, 60));
+  }
+  return said;
+}"""
+
+
+def broken_formulas(visit):
+    """Formulas that are not typeset, contain an error or an undefined macro."""
+    yield from visit.tab.evaluate(FORMULAS)
+
+
+BROKEN_IMAGES = """() => [...document.images]
+  .filter(i => i.loading !== 'lazy' && i.complete && i.naturalWidth === 0)
+  .map(i => 'image does not show: ' + i.getAttribute('src').slice(0, 80))"""
+
+
+def broken_images(visit):
+    yield from visit.tab.evaluate(BROKEN_IMAGES)
+
+
+WIDEST = """() => {
+  const page = document.documentElement, width = page.clientWidth;
+  if (page.scrollWidth <= width) return [];
+  const scrolls = e => { for (let p = e.parentElement; p; p = p.parentElement) {
+    if (p !== document.body && p !== page &&
+        getComputedStyle(p).overflowX !== 'visible') return true; } return false; };
+  const wide = [...document.body.querySelectorAll('*')].filter(
+    e => e.getBoundingClientRect().right > width + 1 && !scrolls(e));
+  const names = wide.slice(-3).map(e => e.tagName.toLowerCase() + '.' + e.className);
+  return ['page is ' + page.scrollWidth + ' px wide in a window of ' + width +
+          ': ' + names.join(' | ')];
+}"""
+
+
+def horizontal_overflow(visit):
+    """Whether the page is wider than a telephone; leaves the window narrow."""
+    visit.tab.set_viewport_size(NARROW)
+    visit.tab.wait_for_timeout(100)
+    yield from visit.tab.evaluate(WIDEST)
+
+
+def choose_theme(visit, theme):
+    """Switch between light and dark as the theme's own button does."""
+    visit.tab.evaluate(
+        "theme => { document.documentElement.dataset.theme = theme;"
+        " document.documentElement.dataset.mode = theme; }",
+        theme,
+    )
+    visit.tab.add_style_tag(content="* { transition: none !important; }")
+    visit.tab.wait_for_timeout(100)
+
+
+@functools.cache
+def axe_script():
+    import axe_playwright_python
+
+    folder = pathlib.Path(axe_playwright_python.__file__).parent
+    return next(folder.rglob("axe.min.js")).read_text(encoding="utf-8")
+
+
+RUN_AXE = """options => axe.run(document, options).then(result =>
+  result.violations.flatMap(v => v.nodes.map(n => [v.id, v.impact,
+    n.target.join(' '), n.html.slice(0, 120), (n.any[0] || {}).message || v.help])))"""
+
+
+def accessibility(visit, rules=None, impacts=("serious", "critical")):
+    """What axe-core finds, of the given severity."""
+    if not visit.tab.evaluate("() => Boolean(window.axe)"):
+        visit.tab.evaluate(axe_script())
+    options = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    for name, impact, target, html, message in visit.tab.evaluate(RUN_AXE, options):
+        if impact in impacts:
+            yield f"{name} ({impact}) at {target}: {message} {html}"
+
+
+def poor_contrast(visit, theme):
+    """Text that is hard to read in the light or dark theme."""
+    choose_theme(visit, theme)
+    for complaint in accessibility(visit, rules=["color-contrast"]):
+        yield f"{theme}: {complaint}"

@@ -1,0 +1,73 @@
+"""Style, plain-Python kernels, and the tools behind make."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def run(*command, **variables):
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize("command", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff_finds_nothing(command):
+    done = run(sys.executable, "-m", "ruff", *command, "--no-cache", ".")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(
+    not (ROOT / "tests/test_kernels.py").exists(), reason="no tests/test_kernels.py yet"
+)
+def test_kernels_are_plain_python_too():
+    """The kernels' tests once more with the compiler switched off."""
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = run(
+        *[sys.executable, "-m", "pytest", *options, "tests/test_kernels.py"],
+        NUMBA_DISABLE_JIT="1",
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    assert " passed" in done.stdout
+
+
+def test_make_help_lists_the_targets():
+    done = run("make", "help")
+    assert done.returncode == 0
+    listed = {line.split()[1] for line in done.stdout.splitlines() if line.strip()}
+    expected = {"book", "test", "clean", "serve", "lock", "lint", "format", "chapter"}
+    assert expected <= listed
+
+
+def test_readme_begins_with_the_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.index("make book") < text.index("make test") < 300
+
+
+def test_continuous_integration_runs_the_two_commands():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    lines = script.read_text(encoding="utf-8").splitlines()
+    assert "make book" in lines and "make test" in lines
+
+
+def test_too_old_python_is_told(tmp_path):
+    """The environment's script, asked to believe it runs in an old Python."""
+    code = (
+        "import sys, runpy; sys.version_info = (3, 8, 0, 'final', 0)\n"
+        "import subprocess; subprocess.call = lambda *a, **k: 1\n"
+        f"runpy.run_path({str(ROOT / 'tools/environment.py')!r}, run_name='__main__')"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.returncode != 0
+    assert "needs Python 3.11 or newer" in done.stderr
