@@ -4,6 +4,8 @@ Each class has `parameters(start, stop)`, `variation` (the exact B_T) and
 `change_points`. Rounds count from 0. None but `Table` stores one row per round.
 """
 
+import math
+
 import numpy as np
 
 from wsbnb import _validate as validate
@@ -126,13 +128,18 @@ class Walk:
         """Unit points of one chunk, and after them the first of the next chunk."""
         rng = stream(child(self._seed, number))
         rounds = min(self._CHUNK, self._horizon - number * self._CHUNK)
-        points = np.empty((rounds + 1, self._starts[0].shape[0]))
-        points[0] = self._starts[number]
-        cosine, sine = np.cos(self._angle), np.sin(self._angle)
-        for t in range(rounds):
-            point = cosine * points[t] + sine * random_tangent(rng, points[t])
-            points[t + 1] = point / np.sqrt(point @ point)
-        return points
+        point = self._starts[number]
+        normals = rng.standard_normal((rounds, point.shape[0]))
+        cosine, sine = math.cos(self._angle), math.sin(self._angle)
+        points = [point]
+        for tangent in normals:
+            for _ in range(2):  # the second pass removes the rounding of the first
+                tangent -= (tangent @ point) * point
+            length = math.sqrt(tangent @ tangent)
+            point = cosine * point + (sine / length) * tangent
+            point /= math.sqrt(point @ point)  # else rounding would add up
+            points.append(point)
+        return np.array(points)
 
 
 class Table:

@@ -28,7 +28,7 @@ class AnchorRule(Specification):
         return np.zeros(0) if self.count == 1 else None
 
     def representative(self, dim, bound):
-        """Anchors equal to every trial's up to a rotation, or None if there are none."""
+        """Anchors equal to every trial's up to a rotation, or None."""
         return None
 
 

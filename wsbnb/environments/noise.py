@@ -188,7 +188,7 @@ def _clipped_t_std(cutoff):
 
 @lru_cache(maxsize=64)
 def _three_point_proxy(q):
-    """Sub-Gaussian constant of unit-variance mass q/2, 1-q, q/2 on -M, 0, M (q M^2 = 1).
+    """Sub-Gaussian constant of mass q/2, 1-q, q/2 on -M, 0, M with q M^2 = 1.
 
     It is the square root of sup_y 2 K(y) / (q y^2), K(y) = log(1 + q (cosh y - 1)),
     y = nu M. The supremum is bounded from above, never just sampled:

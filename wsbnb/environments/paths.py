@@ -212,7 +212,7 @@ class RandomWalkPath(PathRule):
 
     The first point is uniform, each direction uniform among the tangents. Every step
     has Euclidean length `step`, so :math:`B_T = (T-1)\,\mathrm{step}` exactly. The
-    loop over rounds is plain Python, some 10 microseconds each.
+    loop over rounds is plain Python, some ten microseconds each.
 
     Parameters
     ----------

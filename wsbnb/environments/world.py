@@ -89,6 +89,11 @@ class Environment(Specification):
         return self.path.variation(self.horizon, self.dim, self.param_bound)
 
     @property
+    def n_arms(self):
+        """Number of arms K, or None where only a callable knows (ask the world)."""
+        return getattr(self.arms, "count", None)
+
+    @property
     def noise_std(self):
         """Standard deviation of the noise."""
         return self.noise.std
@@ -198,7 +203,7 @@ class World:
 
     @cached_property
     def variation(self):
-        r"""Exact :math:`B_T = \sum_t \lVert\theta_t - \theta_{t+1}\rVert` of this trial.
+        r"""This trial's :math:`B_T = \sum_t \lVert\theta_t - \theta_{t+1}\rVert`, exact.
 
         The environment's value where that is the same in every trial.
         """
