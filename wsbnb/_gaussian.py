@@ -14,12 +14,6 @@ from wsbnb import _validate
 from wsbnb.kernels import add_observation, decay
 
 
-def mirror(P):
-    """Copy the upper triangle onto the lower one, in place."""
-    below = np.tril_indices_from(P, -1)
-    P[below] = P.T[below]
-
-
 def cholesky(P):
     """Lower Cholesky factor of P, or None where P is not numerically definite."""
     factor, info = lapack.dpotrf(P, lower=1, clean=1)
@@ -28,9 +22,10 @@ def cholesky(P):
 
 def inverse(factor):
     """The symmetric inverse of the matrix whose lower Cholesky factor is given."""
-    lower, _ = lapack.dpotri(factor, lower=1)
-    strict = np.tril(lower, -1)
-    return np.ascontiguousarray(strict + strict.T + np.diag(np.diag(lower)))
+    lower = lapack.dpotri(factor, lower=1)[0]  # above the diagonal: zeros of factor
+    both = lower + lower.T
+    np.fill_diagonal(both, lower.diagonal())
+    return both
 
 
 def solve(factor, right):
@@ -52,25 +47,29 @@ def checked_prior(prior_mean, prior_cov):
     return mean, cov, precision, solve(factor, mean)
 
 
+def checked_noise(noise_std):
+    """A noise level whose square and its inverse are ordinary doubles."""
+    noise_std = _validate.positive("noise_std", noise_std)
+    if not 1e-150 <= noise_std <= 1e150:
+        raise ValueError(
+            f"noise_std must lie between 1e-150 and 1e150, got {noise_std!r}"
+        )
+    return noise_std
+
+
 class GaussianPosterior:
     """State, algebra and reading of a weighted posterior; subclasses forget."""
 
     def __init__(self, prior_mean, prior_cov, noise_std):
-        noise_std = _validate.positive("noise_std", noise_std)
+        self._set_noise(noise_std)
         self._prior_mean, self._prior_cov, self._P0, self._h0 = checked_prior(
             prior_mean, prior_cov
         )
-        self._set_noise(noise_std)
         self.reset()
 
     def _set_noise(self, noise_std):
-        self._noise_std = noise_std
-        self._noise_precision = 1.0 / noise_std**2
-        if not 0.0 < self._noise_precision < math.inf:
-            raise ValueError(
-                "noise_std must have a square that is a normal double, "
-                f"got {noise_std!r}"
-            )
+        self._noise_std = checked_noise(noise_std)
+        self._noise_precision = 1.0 / self._noise_std**2
 
     # -- what a subclass says ---------------------------------------------------
 
@@ -147,6 +146,7 @@ class GaussianPosterior:
 
     def reset(self):
         """Forget everything: back to the prior and to round 0."""
+        self._below = np.tril_indices(self._h0.size, -1)
         self._P = self._P0.copy()
         self._h = self._h0.copy()
         self._weight_sum = 0.0
@@ -157,6 +157,8 @@ class GaussianPosterior:
     def copy(self):
         """An independent posterior in the same state."""
         return copy.deepcopy(self)
+
+    __copy__ = copy  # a shallow copy would share the arrays that change in place
 
     def _scale(self, factor):
         decay(self._P, self._h, self._P0, self._h0, factor)
@@ -176,7 +178,7 @@ class GaussianPosterior:
 
     def _checked_factor(self):
         # The compiled loops may round P[i, j] and P[j, i] differently.
-        mirror(self._P)
+        self._P[self._below] = self._P.T[self._below]
         factor = cholesky(self._P)
         if factor is None or not np.isfinite(self._h).all():
             raise ValueError(
@@ -188,12 +190,19 @@ class GaussianPosterior:
 
     def _rows(self, x, reward):
         X = _validate._finite_array("x", x)
-        if X.ndim == 1:
-            X = _validate.vector("x", X, dim=self.dim)[None, :]
-            rewards = np.array([_validate.number("reward", reward)])
-        else:
-            X = _validate.matrix("x", X, cols=self.dim)
-            rewards = _validate.vector("reward", reward, dim=X.shape[0])
+        if X.shape == (self.dim,):
+            return X[None, :], (_validate.number("reward", reward),)
+        if X.ndim != 2 or X.shape[1] != self.dim:
+            raise ValueError(
+                f"x must have shape ({self.dim},) or (n, {self.dim}), "
+                f"got shape {X.shape}"
+            )
+        rewards = _validate._finite_array("reward", reward)
+        if rewards.shape != X.shape[:1]:
+            raise ValueError(
+                f"reward must have one entry per row of x, shape {X.shape[:1]}, "
+                f"got shape {rewards.shape}"
+            )
         return X, rewards
 
     # -- reading it -------------------------------------------------------------
@@ -259,13 +268,12 @@ class GaussianPosterior:
         -------
         float or array of shape (n,)
         """
-        theta = _validate._finite_array("theta", theta)
-        many = self._points("theta", theta)
+        many, single = self._points("theta", theta)
         scaled = (many - self.mean) @ self._L  # its rows are L'(theta - mean)
         half_log_det = np.log(np.diag(self._L)).sum()
         value = half_log_det - 0.5 * self.dim * math.log(2.0 * math.pi)
         value = value - 0.5 * (scaled**2).sum(axis=1)
-        return float(value[0]) if theta.ndim == 1 else value
+        return float(value[0]) if single else value
 
     def predict(self, x, noise=True):
         r"""Predictive distribution of the reward of an arm, a Gaussian.
@@ -282,14 +290,13 @@ class GaussianPosterior:
         -------
         mean, std : float or array of shape (n,)
         """
-        x = _validate._finite_array("x", x)
-        many = self._points("x", x)
+        many, single = self._points("x", x)
         scaled = lapack.dtrtrs(self._L, many.T, lower=1)[0]
         variance = (scaled**2).sum(axis=0)
         if noise:
             variance = variance + self._noise_std**2
         mean, std = many @ self.mean, np.sqrt(variance)
-        return (float(mean[0]), float(std[0])) if x.ndim == 1 else (mean, std)
+        return (float(mean[0]), float(std[0])) if single else (mean, std)
 
     def sample(self, rng=None, size=None):
         r"""Draw parameters :math:`\mu_t + L^{-\top} z` with :math:`P = LL^\top`.
@@ -315,10 +322,18 @@ class GaussianPosterior:
         draws = np.ascontiguousarray(self.mean + noise)
         return draws[0] if size is None else draws
 
-    def _points(self, name, array):
-        if array.ndim == 1:
-            return _validate.vector(name, array, dim=self.dim)[None, :]
-        return _validate.matrix(name, array, cols=self.dim)
+    def _points(self, name, value):
+        """Rows to evaluate at, and whether a single vector was given."""
+        array = _validate._finite_array(name, value)
+        single = array.ndim == 1
+        if single:
+            array = array[None, :]
+        if array.ndim != 2 or array.shape[1] != self.dim:
+            raise ValueError(
+                f"{name} must have shape ({self.dim},) or (n, {self.dim}), "
+                f"got shape {np.shape(value)}"
+            )
+        return array, single
 
     def __repr__(self):
         std = np.sqrt(np.diag(self.cov))

@@ -24,6 +24,7 @@ from wsbnb import _validate
 from wsbnb import weights as _rules
 from wsbnb._gaussian import (
     GaussianPosterior,
+    checked_noise,
     checked_prior,
     cholesky,
     inverse,
@@ -336,7 +337,7 @@ class WRLS(WSBPosterior):
         WSBPosterior
             In the same state; it can be updated further on its own.
         """
-        noise_std = _validate.positive("noise_std", noise_std)
+        noise_std = checked_noise(noise_std)
         prior_cov = np.eye(self.dim) * (noise_std**2 / self._regularization)
         twin = WSBPosterior(np.zeros(self.dim), prior_cov, noise_std, self._discount)
         twin._P = self._P * twin._noise_precision
@@ -420,7 +421,7 @@ def batch_posterior(X, rewards, weights, prior_mean, prior_cov, noise_std):
     >>> mean.round(12).tolist(), cov.round(12).tolist()
     ([1.2], [[0.4]])
     """
-    noise_std = _validate.positive("noise_std", noise_std)
+    noise_std = checked_noise(noise_std)
     _, _, P, h = checked_prior(prior_mean, prior_cov)
     X = _observations(X, h.size)
     rewards = _column("rewards", rewards, len(X))
