@@ -1,0 +1,37 @@
+"""Policies: an estimator, an exploration rule and a width make an algorithm."""
+
+from wsbnb.policies.base import LinearPolicy, Policy, TheoryWarning
+from wsbnb.policies.baselines import (
+    Greedy,
+    LinTS,
+    LinUCB,
+    Oracle,
+    RestartLinUCB,
+    SWLinUCB,
+    Uniform,
+)
+from wsbnb.policies.saving import load, register
+from wsbnb.policies.wrls import DLinTS, DLinUCB, DRandLinUCB, LBWeightUCB
+from wsbnb.policies.wsb import WSBLinTS, WSBLinUCB, WSBRandLinUCB
+
+__all__ = [
+    "DLinTS",
+    "DLinUCB",
+    "DRandLinUCB",
+    "Greedy",
+    "LBWeightUCB",
+    "LinTS",
+    "LinUCB",
+    "LinearPolicy",
+    "Oracle",
+    "Policy",
+    "RestartLinUCB",
+    "SWLinUCB",
+    "TheoryWarning",
+    "Uniform",
+    "WSBLinTS",
+    "WSBLinUCB",
+    "WSBRandLinUCB",
+    "load",
+    "register",
+]

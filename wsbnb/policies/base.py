@@ -1,0 +1,334 @@
+"""The friendly shell around the compiled round."""
+
+import copy
+import inspect
+import warnings
+
+import numpy as np
+
+from wsbnb import _validate, kernels
+from wsbnb._gaussian import GaussianPosterior, cholesky
+from wsbnb.policies import rules, saving
+
+
+class TheoryWarning(UserWarning):
+    """A setting is legal but lies outside what the theorems cover."""
+
+
+class Policy:
+    """What every policy can do; subclasses choose an arm and learn from a reward.
+
+    A policy of your own needs `_choose` and `_learn`. It may draw from `self._rng` in
+    `_choose` only, and must keep everything else it knows in plain attributes.
+    """
+
+    #: Name in tables and pictures.
+    name = "Policy"
+
+    def __init__(self, rng=None):
+        self._rng = _validate.generator("rng", rng)
+        self._rng_start = copy.deepcopy(self._rng.bit_generator.state)
+
+    # -- what a subclass says ---------------------------------------------------
+
+    def _choose(self, X):
+        """Index of the arm to play; `X` is a checked (K, d) array."""
+        raise NotImplementedError
+
+    def _learn(self, x, reward, decay):
+        """Learn from one checked observation."""
+        raise NotImplementedError
+
+    def _restart(self):
+        """Back to the state before the first round, apart from the generator."""
+        raise NotImplementedError
+
+    # -- playing ----------------------------------------------------------------
+
+    def pull(self, X):
+        """Choose an arm.
+
+        Parameters
+        ----------
+        X : array, list or DataFrame of shape (K, d)
+            One arm per row. K and the arms may change from round to round.
+
+        Returns
+        -------
+        int
+            The row to play; ties go to the lowest index.
+        """
+        return int(self._choose(self._arms(X)))
+
+    def update(self, x, reward, decay=True):
+        """Learn from one observation, or from several in order.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+            The arm played, or one arm per row.
+        reward : float or array of shape (n,)
+            What it paid.
+        decay : bool, default True
+            With True each row is a round of its own: the past fades by one step, then
+            the row is added. With False the rows are added at full weight and nothing
+            fades; call :meth:`decay` when your own clock ticks.
+
+        Notes
+        -----
+        Rewards may come late and in any order: pull as often as you like, update when
+        a reward arrives. A reward counts from its arrival, not from its pull. All input
+        is checked before the state changes.
+        """
+        X, rewards = self._observations(x, reward)
+        for row, value in zip(X, rewards, strict=True):
+            self._learn(row, float(value), bool(decay))
+
+    def reset(self):
+        """Back to the state of a new policy, the random generator included."""
+        self._rng.bit_generator.state = copy.deepcopy(self._rng_start)
+        self._restart()
+
+    # -- copies and files -------------------------------------------------------
+
+    def clone(self):
+        """An independent copy that continues exactly as this policy would."""
+        return copy.deepcopy(self)
+
+    def get_params(self):
+        """The constructor's arguments, without the random generator.
+
+        Returns
+        -------
+        dict
+        """
+        names = inspect.signature(type(self).__init__).parameters
+        return {
+            name: copy.copy(getattr(self, name))
+            for name in names
+            if name not in ("self", "rng")
+        }
+
+    def save(self, path):
+        """Write the policy to a plain data file (JSON), generator included.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Replaced in one step: an interrupted save leaves the old file whole.
+
+        See Also
+        --------
+        wsbnb.load : the way back.
+        """
+        saving.save(self, path)
+
+    def _get_state(self):
+        """What changes while playing, as a dict of plain numbers and arrays."""
+        raise NotImplementedError
+
+    def _set_state(self, state):
+        raise NotImplementedError
+
+    # -- checks -----------------------------------------------------------------
+
+    def _arms(self, X):
+        return _validate.matrix("X", X, cols=getattr(self, "dim", None))
+
+    def _observations(self, x, reward):
+        X = np.array(x, dtype=np.float64)
+        dim = getattr(self, "dim", None)
+        if X.ndim == 1:
+            X = _validate.vector("x", X, dim=dim)[None, :]
+            return X, np.array([_validate.number("reward", reward)])
+        X = _validate.matrix("x", X, cols=dim)
+        return X, _validate.vector("reward", reward, dim=X.shape[0])
+
+    def __repr__(self):
+        words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({words})"
+
+
+def _short(value):
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=4, threshold=4, separator=", ").replace(
+            "\n", ""
+        )
+    return repr(value)
+
+
+class PosteriorSnapshot(GaussianPosterior):
+    """A Gaussian read off a policy: `mean`, `cov`, `precision`, `predict`, `sample`."""
+
+    def __init__(self, precision, shift, noise_std, clock):
+        self._P, self._h = precision, shift
+        self._L = cholesky(precision)
+        self._noise_std = noise_std
+        self._clock = clock
+
+    def update(self, x, reward, decay=True):
+        """A snapshot does not learn."""
+        raise TypeError("a snapshot does not learn; call update on the policy")
+
+    def decay(self, steps=1):
+        """A snapshot does not age."""
+        raise TypeError("a snapshot does not age; call decay on the policy")
+
+    def _settings(self):
+        return f"noise_std={self._noise_std:g}"
+
+
+class LinearPolicy(Policy):
+    """A policy whose round is compiled: an estimator, a width and an exploration rule.
+
+    Subclasses give `self._rule`, built once from checked settings.
+    """
+
+    #: Standard normals consumed by one pull: 0, 1 or "dim".
+    _normals = 0
+    #: Whether the estimator counts in units of sigma = 1, as WRLS does.
+    _unit_noise = False
+
+    def _start(self, rule, rng):
+        Policy.__init__(self, rng)
+        self._rule = rule
+        self._state = rules.new_state(rule)
+        self._warn_outside_theory()
+
+    @property
+    def dim(self):
+        """Dimension d of arms and parameter."""
+        return self._rule.h0.size
+
+    @property
+    def n_normals(self):
+        """How many standard normals one pull draws."""
+        return self.dim if self._normals == "dim" else self._normals
+
+    @property
+    def rounds(self):
+        """Rounds learnt from, in steps of the policy's clock."""
+        return float(self._state.counts[kernels.CLOCK])
+
+    @property
+    def posterior(self):
+        """The Gaussian over the parameter that the policy holds now (a snapshot).
+
+        For WRLS policies this is the Gaussian whose mean is the WRLS estimate: its
+        precision is ``V / noise_std**2``.
+        """
+        scale = 1.0 / self.noise_std**2 if self._unit_noise else 1.0
+        return PosteriorSnapshot(
+            scale * self._state.P.copy(),
+            scale * self._state.h.copy(),
+            self.noise_std,
+            self.rounds,
+        )
+
+    def _scored(self, X, rng):
+        X_T = np.ascontiguousarray(X.T)
+        work = kernels.make_work(*X_T.shape)
+        normals = rng.standard_normal(self.n_normals)
+        scored = kernels.score(self._rule, self._state, X_T, normals, work)
+        return work, scored
+
+    def scores(self, X):
+        """The numbers that the next pull will compare, one per arm.
+
+        Nothing is drawn and nothing changes: a randomised policy looks ahead in a copy
+        of its generator.
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        work, _ = self._scored(self._arms(X), copy.deepcopy(self._rng))
+        return work.scores
+
+    def explain(self, X):
+        """Mean, width and radius behind the scores (pure, as `scores`).
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+
+        Returns
+        -------
+        dict
+            ``mean`` and ``width`` (K,) arrays (not a number where the rule does not use
+            them), ``radius`` and its part ``penalty``, and ``score``.
+        """
+        work, scored = self._scored(self._arms(X), copy.deepcopy(self._rng))
+        return {
+            "mean": work.means,
+            "width": work.widths,
+            "radius": scored.radius,
+            "penalty": scored.penalty,
+            "score": work.scores,
+        }
+
+    def decay(self, steps=1):
+        """Let time pass without an observation.
+
+        Parameters
+        ----------
+        steps : float, default 1
+            Rounds on the policy's clock, zero or positive. Window and restart policies
+            count whole rounds.
+        """
+        steps = _validate.nonnegative("steps", steps)
+        if self._rule.forgetting != kernels.EXPONENTIAL and steps != int(steps):
+            raise ValueError(f"steps must be a whole number here, got {steps!r}")
+        kernels.advance(self._rule, self._state, steps)
+
+    def _choose(self, X):
+        X_T = np.ascontiguousarray(X.T)
+        normals = self._rng.standard_normal(self.n_normals)
+        work = kernels.make_work(*X_T.shape)
+        arm, _ = kernels.choose(self._rule, self._state, X_T, normals, work)
+        return arm
+
+    def _learn(self, x, reward, decay):
+        if decay:
+            kernels.observe(self._rule, self._state, x, reward)
+        elif self._rule.forgetting == kernels.WINDOW:
+            raise ValueError(
+                "decay must be True for a sliding window, got False: the window counts "
+                "observations"
+            )
+        else:
+            kernels.absorb(self._rule, self._state, x, reward)
+
+    def _restart(self):
+        self._state = rules.new_state(self._rule)
+
+    def _get_state(self):
+        return self._state._asdict()
+
+    def _set_state(self, state):
+        fresh = rules.new_state(self._rule)
+        arrays = {}
+        for field, start in fresh._asdict().items():
+            array = np.array(state[field], dtype=np.float64).reshape(start.shape)
+            if not np.isfinite(array).all():
+                raise ValueError(f"state {field} must be finite")
+            arrays[field] = array
+        if cholesky(arrays["P"]) is None:
+            raise ValueError("state P must be positive definite")
+        self._state = kernels.State(**arrays)
+
+    def _warn_outside_theory(self):
+        gamma, d = self._rule.gamma, self.dim
+        if gamma < 1.0 and 1.0 / (1.0 - gamma) < d:
+            warnings.warn(
+                f"discount {gamma:.6g} remembers {1.0 / (1.0 - gamma):.3g} rounds, "
+                f"fewer than the {d} dimensions: the estimate rests on the prior",
+                TheoryWarning,
+                stacklevel=4,
+            )

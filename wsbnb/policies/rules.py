@@ -1,0 +1,141 @@
+"""Translate settings in words into the constants of the compiled round."""
+
+import math
+
+import numpy as np
+
+from wsbnb import _validate, kernels
+
+SPLITS = ("horizon", "none", "anytime")
+RADII = ("trace", "lambda_max")
+PENALTIES = {"exact": kernels.EXACT, "cxv": kernels.CXV, "triangle": kernels.TRIANGLE}
+PERTURBATIONS = {
+    "gaussian": kernels.GAUSSIAN,
+    "rectified": kernels.RECTIFIED,
+    "half-normal": kernels.HALF_NORMAL,
+    "radius": kernels.RADIUS_MULTIPLE,
+}
+
+_NO_RADIUS = {
+    "radius_scale": 0.0,
+    "radius_ratio": 0.0,
+    "log_inverse_delta": 0.0,
+    "anytime": False,
+    "static_penalty": 0.0,
+    "penalty": kernels.NO_PENALTY,
+    "param_bound": 0.0,
+}
+
+
+def make_rule(P0, h0, mu0, gamma, precision, exploration, **changes):
+    """A `kernels.Rule` with plain defaults for everything not named."""
+    settings = {
+        "P0": P0,
+        "h0": h0,
+        "mu0": mu0,
+        "P0_squared": P0 @ P0,
+        "P0_largest": float(np.linalg.eigvalsh(P0)[-1]),
+        "gamma": gamma,
+        "precision": precision,
+        "local": False,
+        "forgetting": kernels.EXPONENTIAL,
+        "length": 1,
+        "exploration": exploration,
+        "law": kernels.GAUSSIAN,
+        "scale": 1.0,
+        **_NO_RADIUS,
+        **changes,
+    }
+    return kernels.Rule(**{key: _typed(value) for key, value in settings.items()})
+
+
+def _typed(value):
+    """One type per setting, so that one compilation serves every policy."""
+    if isinstance(value, np.ndarray):
+        return np.ascontiguousarray(value, dtype=np.float64)
+    if isinstance(value, bool | int):
+        return value
+    return float(value)
+
+
+def wrls_prior(dim, regularization):
+    """``P0, h0, mu0`` of weighted regularised least squares (in units of sigma = 1)."""
+    return regularization * np.eye(dim), np.zeros(dim), np.zeros(dim)
+
+
+def new_state(rule):
+    """The state before the first observation."""
+    d = rule.h0.size
+    ring = rule.length if rule.forgetting == kernels.WINDOW else 0
+    return kernels.State(
+        P=rule.P0.copy(),
+        h=rule.h0.copy(),
+        P_tilde=rule.P0.copy(),
+        counts=np.zeros(4),
+        warm=np.full(d, 1.0 / math.sqrt(d)),
+        ring_x=np.zeros((ring, d)),
+        ring_r=np.zeros(ring),
+        ring_w=np.zeros(ring),
+    )
+
+
+def failure_settings(delta, horizon, split):
+    """How the failure probability is spent: ``log(1/delta')`` and the anytime flag."""
+    _validate.choice("split", split, SPLITS)
+    _validate.probability("delta", delta)
+    if split == "horizon":
+        if horizon is None:
+            raise ValueError(
+                "horizon must be a whole number when split='horizon', got None; "
+                "use split='anytime' when the horizon is not known"
+            )
+        horizon = _validate.integer("horizon", horizon)
+        return {"log_inverse_delta": math.log(horizon / delta), "anytime": False}
+    return {"log_inverse_delta": math.log(1.0 / delta), "anytime": split == "anytime"}
+
+
+def wrls_radius(policy):
+    """Constants of the WRLS radius for a policy with the UCB settings."""
+    _validate.positive("noise_std", policy.noise_std)
+    S = _validate.nonnegative("param_bound", policy.param_bound)
+    L = _validate.positive("arm_bound", policy.arm_bound)
+    lam = policy.regularization
+    return {
+        **failure_settings(policy.delta, policy.horizon, policy.split),
+        "radius_scale": policy.noise_std,
+        "radius_ratio": L**2 / (lam * policy.dim),
+        "static_penalty": math.sqrt(lam) * S,
+    }
+
+
+def wsb_radius(policy, prior_cov):
+    """Constants of the WSB radius for a policy with the UCB settings."""
+    _validate.choice("radius", policy.radius, RADII)
+    _validate.choice("penalty", policy.penalty, tuple(PENALTIES))
+    S = _validate.nonnegative("param_bound", policy.param_bound)
+    L = _validate.positive("arm_bound", policy.arm_bound)
+    if policy.radius == "trace":
+        size = float(np.trace(prior_cov))
+    else:
+        size = float(np.linalg.eigvalsh(prior_cov)[-1])
+    return {
+        **failure_settings(policy.delta, policy.horizon, policy.split),
+        "radius_scale": 1.0,
+        "radius_ratio": size * L**2 / (policy.dim * policy.noise_std**2),
+        "penalty": PENALTIES[policy.penalty],
+        "param_bound": S,
+    }
+
+
+def randomised_settings(policy, radius_settings):
+    """Constants of randomised UCB; the radius only where the law multiplies it."""
+    law = _validate.choice("perturbation", policy.perturbation, tuple(PERTURBATIONS))
+    settings = {"law": PERTURBATIONS[law], "scale": policy.scale}
+    if law != "radius":
+        return settings
+    if policy.delta is None:
+        raise ValueError(
+            "delta must be given with perturbation='radius' (the law multiplies the "
+            "UCB radius), got None"
+        )
+    return {**settings, **radius_settings()}
