@@ -11,8 +11,8 @@ from wsbnb import _validate as check
 
 FORMS = ("exact", "cxv", "triangle")
 _NEWTON_STEPS = 200
-# Below this ratio S / (S + |mu_0|) the ball is a point as far as doubles can tell.
-_POINT_BALL = 1e-100
+# Lengths below this share of the largest one change nothing and only underflow.
+_NEGLIGIBLE = 1e-100
 
 
 def prior_penalty(prior_mean, prior_cov, cov, param_bound, form="exact"):
@@ -77,16 +77,13 @@ def prior_penalty(prior_mean, prior_cov, cov, param_bound, form="exact"):
     [1.2247, 1.4142, 1.5774]
     """
     check.choice("form", form, FORMS)
-    scales, m, _, S = _spectrum(prior_mean, prior_cov, cov, param_bound)
+    u, m, S, unit, _ = _spectrum(prior_mean, prior_cov, cov, param_bound)
     if form == "exact":
-        return _maximise(scales, m, S)[0]
-    distance = np.linalg.norm(scales * m)
+        return float(unit * _maximise(u, m, S)[0])
+    square = np.sum(u * m * m)
     if form == "triangle":
-        return float(distance + S * scales[0])
-    # Factor the top scale out: squares of squares would under- or overflow.
-    u = scales / scales[0]
-    cross = 2.0 * S * np.linalg.norm(u * u * m)
-    return float(scales[0] * np.sqrt(np.sum((u * m) ** 2) + S**2 + cross))
+        return float(unit * (np.sqrt(square) + S))
+    return float(unit * np.sqrt(square + S**2 + 2.0 * S * np.linalg.norm(u * m)))
 
 
 def prior_penalty_maximiser(prior_mean, prior_cov, cov, param_bound):
@@ -113,11 +110,13 @@ def prior_penalty_maximiser(prior_mean, prior_cov, cov, param_bound):
     >>> value, theta
     (3.0, array([-1.]))
     """
-    scales, m, U, S = _spectrum(prior_mean, prior_cov, cov, param_bound)
-    value, z = _maximise(scales, m, S)
+    u, m, S, unit, U = _spectrum(prior_mean, prior_cov, cov, param_bound)
+    value, z = _maximise(u, m, S)
     theta = U @ z
     norm = np.linalg.norm(theta)
-    return value, theta * (S / norm) if norm > 0.0 else theta
+    if norm > 0.0:
+        theta *= float(param_bound) / norm
+    return float(unit * value), theta
 
 
 def prior_penalty_at_start(prior_mean, prior_cov, param_bound):
@@ -206,7 +205,12 @@ def prior_penalty_floor(
 
 
 def _spectrum(prior_mean, prior_cov, cov, param_bound):
-    """Root eigenvalues of M (largest first), coordinates of mu_0, eigenvectors, S."""
+    """The problem in the eigenbasis of M and in units in which all numbers are tame.
+
+    Returns the eigenvalues of M over the largest (decreasing from 1), the coordinates
+    of mu_0 and S over the longer of the two, the unit that was divided out of the
+    penalty, and the eigenvectors.
+    """
     mean = check.vector("prior_mean", prior_mean)
     prior_cov = check.covariance("prior_cov", prior_cov, dim=mean.size)
     cov = check.covariance("cov", cov, dim=mean.size)
@@ -214,31 +218,33 @@ def _spectrum(prior_mean, prior_cov, cov, param_bound):
     # M = F F^T. The SVD of F keeps the small eigenvalues that forming M would lose.
     F = cho_solve(cho_factor(prior_cov, lower=True), np.linalg.cholesky(cov))
     U, scales, _ = np.linalg.svd(F)
-    return scales, U.T @ mean, U, S
+    length = max(S, np.abs(mean).max())
+    if length == 0.0:
+        return np.ones_like(mean), mean, 0.0, 0.0, U
+    m = U.T @ (mean / length)
+    m[np.abs(m) < _NEGLIGIBLE] = 0.0
+    return (scales / scales[0]) ** 2, m, S / length, scales[0] * length, U
 
 
-def _maximise(scales, m, S):
-    """Maximise sum (scales_i (m_i - z_i))^2 over |z| <= S; returns (root, z)."""
-    length = S + np.linalg.norm(m)
-    top = scales[0]
-    if length == 0.0 or S < _POINT_BALL * length:
-        z = np.zeros_like(m)
-        z[0] = -S if m[0] > 0 else S
-        return float(np.linalg.norm(scales * m) + S * top), z
-    u = (scales / top) ** 2
-    gaps = (1.0 - scales / top) * (1.0 + scales / top)
-    p, r = np.abs(m) / length, S / length
-    q = _secular_root(u * p, gaps, r)
-    shifted = q + gaps
-    safe = np.where(shifted > 0.0, shifted, 1.0)
+def _maximise(u, m, S):
+    """Maximise sum u_i (m_i - z_i)^2 over |z| <= S; returns (root of it, z)."""
+    if S < _NEGLIGIBLE or not (u * m).any():
+        # A point moves along the gradient; without a pull the top axis is best.
+        pull = u * m if (u * m).any() else np.eye(1, m.size)[0]
+        z = -S * pull / np.linalg.norm(pull)
+        return np.sqrt(np.sum(u * m * m)) + S, z
+    gaps = 1.0 - u
+    q = _secular_root(u * np.abs(m), gaps, S)
     # Where q + gap = 0 the numerator is 0 as well: the hard case.
-    dual = (1.0 + q) * (r * r + np.sum(u * p * p / safe * (shifted > 0.0)))
-    z = -np.sign(m) * (u * p / safe) * (shifted > 0.0)
-    missing = r * r - z @ z
+    open_axes = q + gaps > 0.0
+    inverse = np.zeros_like(u)
+    inverse[open_axes] = 1.0 / (q + gaps[open_axes])
+    dual = (1.0 + q) * (S * S + np.sum(u * m * m * inverse))
+    z = -u * m * inverse
+    missing = S * S - z @ z
     if missing > 0.0:
-        sign = -1.0 if m[0] > 0.0 else 1.0
-        z[0] = sign * np.sqrt(z[0] ** 2 + missing)
-    return float(top * length * np.sqrt(dual)), length * z
+        z[0] = np.copysign(np.sqrt(z[0] ** 2 + missing), -m[0])
+    return np.sqrt(dual), z
 
 
 def _secular_root(numerators, gaps, r):
