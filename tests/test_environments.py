@@ -271,12 +271,17 @@ def test_stationary_path_starts_where_the_other_paths_start():
 def test_random_walk_steps_and_norms():
     env = make(we.RandomWalkPath(0.3), horizon=3000, dim=4, param_bound=2.0)
     path = env.world(1).parameters(0, 3000)
-    np.testing.assert_allclose(np.linalg.norm(path, axis=1), 2.0, rtol=1e-13)
+    # A few units in the last place: rounding does not add up over the rounds.
+    np.testing.assert_allclose(np.linalg.norm(path, axis=1), 2.0, rtol=1e-15)
     steps = np.diff(path, axis=0)
     np.testing.assert_allclose(np.linalg.norm(steps, axis=1), 0.3, rtol=1e-12)
     # Directions are tangent and centred: consecutive steps are uncorrelated.
     cosines = np.einsum("ij,ij->i", steps[1:], steps[:-1]) / 0.09
     assert abs(cosines.mean()) < 5 * cosines.std() / np.sqrt(len(cosines)) + 0.02
+    # The path is made in chunks of 1024 rounds: no chunk repeats another's draws.
+    for lag in (1024, 2048):
+        pairs = np.einsum("ij,ij->i", steps[lag:], steps[:-lag]) / 0.09
+        assert abs(pairs.mean()) < 5 * pairs.std() / np.sqrt(len(pairs))
 
 
 def test_random_walk_rounds_can_be_asked_for_in_any_order():

@@ -203,7 +203,7 @@ class World:
 
     @cached_property
     def variation(self):
-        r"""This trial's :math:`B_T = \sum_t \lVert\theta_t - \theta_{t+1}\rVert`, exact.
+        r"""Exact :math:`B_T = \sum_t \lVert\theta_t-\theta_{t+1}\rVert` of this trial.
 
         The environment's value where that is the same in every trial.
         """
