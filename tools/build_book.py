@@ -41,6 +41,7 @@ SOURCES = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 ]
+START_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 BUILT_FROM = HTML / ".built-from"
 
 
@@ -118,6 +119,12 @@ def uncached(paths):
             yield path
 
 
+def send_kernel_messages_to_a_file():
+    """Kernels talk on the terminal, each its own lines; keep them for the curious."""
+    with (BUILD / "kernels.log").open("a") as log:
+        os.dup2(log.fileno(), sys.stderr.fileno())
+
+
 def execute_all(paths):
     """Run notebooks side by side; stop with their errors if any fails."""
     from jupyter_cache import get_cache
@@ -129,7 +136,9 @@ def execute_all(paths):
         return
     print(f"Executing {len(paths)} notebooks, {cores()} at a time", flush=True)
     failures = {}
-    with concurrent.futures.ProcessPoolExecutor(cores()) as pool:
+    with concurrent.futures.ProcessPoolExecutor(
+        cores(), initializer=send_kernel_messages_to_a_file
+    ) as pool:
         jobs = {pool.submit(execute_notebook, path): path for path in paths}
         for job in concurrent.futures.as_completed(jobs):
             path = jobs[job].relative_to(ROOT)
@@ -150,7 +159,7 @@ def execute_all(paths):
 
 def sphinx(*options):
     """Call Jupyter Book in the project's folder; return its exit status."""
-    command = [sys.executable, "-m", "jupyter_book", "build", str(ROOT), *options]
+    command = [sys.executable, "-c", START_JUPYTER_BOOK, "build", str(ROOT), *options]
     return subprocess.run(command, cwd=ROOT, env=run_environment()).returncode
 
 

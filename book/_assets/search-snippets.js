@@ -1,0 +1,19 @@
+/* Readable snippets under search results: Sphinx takes a page's whole text, including
+   a hidden table of contents for print, the code cells and the TeX of the formulas. */
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  if (typeof Search === "undefined" || !Search.htmlToText) return;
+  const wholeText = Search.htmlToText;
+  const withoutTeX = (text) =>
+    text.replace(/\\[()[\]]/g, "").replace(/\\([a-zA-Z]+)/g, "$1 ").replace(/[{}\\]/g, "");
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const hidden = "#jb-print-docs-body, .cell_input, .headerlink, script, style, div.math";
+    page.querySelectorAll(hidden).forEach((e) => e.remove());
+    page.querySelectorAll(".math").forEach((e) => {
+      e.textContent = withoutTeX(e.textContent);
+    });
+    const text = wholeText(page.documentElement.outerHTML, anchor);
+    return text.replace(/\s+/g, " ");
+  };
+});

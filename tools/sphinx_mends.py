@@ -1,0 +1,17 @@
+"""A Sphinx extension that mends what the theme and its companions get wrong.
+
+- sphinx-thebe, which Jupyter Book always loads, writes its settings twice into each
+  page, and the second time is a script error. The book does not use it.
+"""
+
+
+def leave_out_thebe(app):
+    """Disconnect the function that adds Thebe's scripts to every page."""
+    for listener in list(app.events.listeners["env-before-read-docs"]):
+        if listener.handler.__module__ == "sphinx_thebe":
+            app.disconnect(listener.id)
+
+
+def setup(app):
+    app.connect("builder-inited", leave_out_thebe)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
