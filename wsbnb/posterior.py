@@ -58,7 +58,7 @@ class WSBPosterior(GaussianPosterior):
 
     Notes
     -----
-    Lemma 3 of the paper (the confidence ellipsoid) covers :meth:`update` with
+    Lemma 2 of the paper (the confidence ellipsoid) covers :meth:`update` with
     ``decay=True``. With other clocks the batch formula still holds with the weight
     :math:`\gamma^{\text{elapsed time}}`.
 
@@ -438,7 +438,8 @@ def batch_posterior(X, rewards, weights, prior_mean, prior_cov, noise_std):
     if factor is None or not np.isfinite(h).all():
         raise ValueError(
             "X and rewards must keep the posterior precision finite and positive "
-            f"definite in double precision, got a largest entry of {np.abs(P).max():.3g}"
+            "definite in double precision, "
+            f"got a largest entry of {np.abs(P).max():.3g}"
         )
     return solve(factor, h), inverse(factor)
 

@@ -6,8 +6,8 @@ which is how one would write it with LAPACK at hand. The compiled core computes 
 same numbers; tests compare the two and the benchmark measures against this module.
 
 Letters are the paper's. Indices: a decision in round t uses what is known after round
-t - 1, so `P`, `h`, `V`, `b` hold :math:`\Sigma_{t-1}^{-1}` and so on. Random numbers are
-standard normals handed in (`normals`): none for UCB, one for randomised UCB, d for
+t - 1, so `P`, `h`, `V`, `b` hold :math:`\Sigma_{t-1}^{-1}` and so on. Random numbers
+are standard normals handed in (`normals`): none for UCB, one for randomised UCB, d for
 Thompson sampling. Input is not checked here.
 
 With :math:`P = LL^\top`, :math:`Y = L^{-1}X^\top` and :math:`z = L^{-1}h`, all the mean
@@ -21,6 +21,10 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from scipy.optimize import brentq
 
+# Flags of the LAPACK calls: which triangle is used, whether the other one may keep old
+# entries (RAW), whether to solve with the transpose.
+LOWER, RAW, TRANSPOSED = 1, 0, 1
+
 #: Scores this close to the best one, relative to it, count as a tie.
 TIE = 1e-12
 
@@ -31,7 +35,7 @@ TIE = 1e-12
 def log_inverse_delta(delta, horizon, split, t):
     r""":math:`\log(1/\delta')` for the share of the failure probability in round t.
 
-    ``split="horizon"`` is :math:`\delta' = \delta/T` (Lemma 3 of the paper),
+    ``split="horizon"`` is :math:`\delta' = \delta/T` (Lemma 2 of the paper),
     ``"none"`` is :math:`\delta` itself, and ``"anytime"`` is
     :math:`\delta/(2t(1+\log t)^2)`, which sums to at most delta over all rounds.
 
@@ -65,11 +69,12 @@ def wrls_radius(dim, regularization, noise_std, log_term, squares, S, L):
     7.0
     """
     spread = dim * math.log1p(L**2 * squares / (regularization * dim))
-    return noise_std * math.sqrt(2.0 * log_term + spread) + math.sqrt(regularization) * S
+    noise = noise_std * math.sqrt(2.0 * log_term + spread)
+    return noise + math.sqrt(regularization) * S
 
 
 def wsb_radius(dim, prior_size, noise_std, log_term, squares, L):
-    r"""Confidence level of Lemma 3, with :math:`n_2 = \sum_s w_s^2` (`squares`).
+    r"""Confidence level of Lemma 2, with :math:`n_2 = \sum_s w_s^2` (`squares`).
 
     .. math::
 
@@ -89,7 +94,7 @@ def wsb_radius(dim, prior_size, noise_std, log_term, squares, L):
 
 
 def prior_penalty(P0, L_factor, prior_mean, S, form):
-    r"""The prior term :math:`\Pi` of Lemma 3, or a bound on it from Lemma 4.
+    r"""The prior term :math:`\Pi` of Lemma 2, or a bound on it from Lemma 3.
 
     With :math:`M = P_0 P^{-1} P_0` it is the largest :math:`\|\mu_0 - \theta\|_M` over
     the ball :math:`\|\theta\| \le S`.
@@ -111,7 +116,7 @@ def prior_penalty(P0, L_factor, prior_mean, S, form):
     >>> round(prior_penalty(P0, np.eye(2), mu0, 2.0, "exact"), 12)
     3.0
     """
-    B = dtrtrs(L_factor, P0, lower=1)[0]  # M = B'B
+    B = dtrtrs(L_factor, P0, LOWER)[0]  # M = B'B
     M = B.T @ B
     if form == "exact":
         return _farthest_point(M, prior_mean, S)
@@ -138,6 +143,8 @@ def _farthest_point(M, mu, S):
     returned is the dual one, :math:`\nu S^2 + \mu^\top M\mu + \sum_i
     (m_i\mu_i)^2/(\nu-m_i)`: an upper bound for every admissible nu.
     """
+    if S == 0.0:
+        return math.sqrt(mu @ M @ mu)
     m, U = np.linalg.eigh(M)
     pull = m * (U.T @ mu)
     gap = m[-1] - m
@@ -200,7 +207,7 @@ class _Policy:
             rng = np.random.default_rng(rng)
             normals = rng.standard_normal(self._normals_needed())
         scores = self.scores(X, normals)
-        best = scores.max()
+        best = float(scores[scores.argmax()])
         return int((scores >= best - TIE * abs(best)).argmax())
 
     def _log_term(self):
@@ -242,7 +249,7 @@ class _WRLS(_Policy):
     def update(self, x, r):
         """Forget one step, put the ridge back, absorb the observation."""
         x = np.asarray(x, dtype=float)
-        outer = np.multiply.outer(x, x)
+        outer = x[:, None] * x
         self.V *= self.gamma
         self.V += self._reinject
         self.V += outer
@@ -268,9 +275,9 @@ class _WRLS(_Policy):
 
     def _means_and_local_widths(self, X):
         r""":math:`X\hat\theta` and the widths in :math:`V^{-1}\tilde V V^{-1}`."""
-        L, _ = dpotrf(self.V, lower=1, clean=0)
-        U, _ = dpotrs(L, X.T, lower=1)  # V^{-1} X'
-        squared_widths = np.einsum("ik,ik->k", U, self.V_tilde @ U)
+        L, _ = dpotrf(self.V, LOWER, RAW)
+        U, _ = dpotrs(L, X.T, LOWER)  # V^{-1} X'
+        squared_widths = np.vecdot(U, self.V_tilde @ U, axis=0)
         return self.b @ U, np.sqrt(squared_widths)
 
 
@@ -300,7 +307,7 @@ class _WSB(_Policy):
         x = np.asarray(x, dtype=float) / self.noise_std
         self.P *= self.gamma
         self.P += self._reinject_P
-        self.P += np.multiply.outer(x, x)
+        self.P += x[:, None] * x
         self.h *= self.gamma
         self.h += self._reinject_h
         self.h += (r / self.noise_std) * x
@@ -312,10 +319,8 @@ class _WSB(_Policy):
             raise ValueError(
                 f"radius must be one of 'trace', 'lambda_max', got {radius!r}"
             )
-        trace = radius == "trace"
-        self.prior_size = (
-            np.trace(self.prior_cov) if trace else np.linalg.eigvalsh(self.prior_cov)[-1]
-        )
+        eigenvalues = np.linalg.eigvalsh(self.prior_cov)
+        self.prior_size = eigenvalues.sum() if radius == "trace" else eigenvalues[-1]
         self.penalty = penalty
 
     def _radius(self, L):
@@ -333,10 +338,10 @@ class _WSB(_Policy):
 
 def _means_and_widths(P, h, X):
     r"""Factor L of P, mean scores :math:`XP^{-1}h`, widths :math:`\|x\|_{P^{-1}}`."""
-    L, _ = dpotrf(P, lower=1, clean=0)
-    Y, _ = dtrtrs(L, X.T, lower=1)
-    z, _ = dtrtrs(L, h, lower=1)
-    return L, z @ Y, np.sqrt(np.einsum("ik,ik->k", Y, Y))
+    L, _ = dpotrf(P, LOWER, RAW)
+    Y, _ = dtrtrs(L, X.T, LOWER)
+    z, _ = dtrtrs(L, h, LOWER)
+    return L, z @ Y, np.sqrt(np.vecdot(Y, Y, axis=0))
 
 
 # --- the seven algorithms ---------------------------------------------------------
@@ -526,9 +531,9 @@ class DLinTS(_WRLS):
 
     def sampled_parameter(self, normals):
         """The parameter drawn for these d normals."""
-        L_tilde, _ = dpotrf(self.V_tilde, lower=1, clean=1)
-        L, _ = dpotrf(self.V, lower=1, clean=0)
-        return dpotrs(L, self.b + self.scale * (L_tilde @ normals), lower=1)[0]
+        L_tilde, _ = dpotrf(self.V_tilde, LOWER)
+        L, _ = dpotrf(self.V, LOWER, RAW)
+        return dpotrs(L, self.b + self.scale * (L_tilde @ normals), LOWER)[0]
 
     def scores(self, X, normals):
         return X @ self.sampled_parameter(normals)
@@ -559,9 +564,9 @@ class WSBLinTS(_WSB):
 
     def sampled_parameter(self, normals):
         """The parameter drawn for these d normals."""
-        L, _ = dpotrf(self.P, lower=1, clean=0)
-        z, _ = dtrtrs(L, self.h, lower=1)
-        return dtrtrs(L, z + self.scale * normals, lower=1, trans=1)[0]
+        L, _ = dpotrf(self.P, LOWER, RAW)
+        z, _ = dtrtrs(L, self.h, LOWER)
+        return dtrtrs(L, z + self.scale * normals, LOWER, TRANSPOSED)[0]
 
     def scores(self, X, normals):
         return X @ self.sampled_parameter(normals)
