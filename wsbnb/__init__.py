@@ -1,3 +1,48 @@
 """wsbnb: weighted sequential Bayesian inference for non-stationary linear bandits."""
 
+from wsbnb import bounds, environments, policies, posterior, weights
+from wsbnb.bounds import *  # noqa: F403
+from wsbnb.environments import *  # noqa: F403
+from wsbnb.policies import *  # noqa: F403
+from wsbnb.posterior import (
+    WRLS,
+    PolynomialPosterior,
+    RestartPosterior,
+    WindowPosterior,
+    WSBPosterior,
+    batch_posterior,
+)
+from wsbnb.results import Results
+from wsbnb.simulation import recorded_rounds, simulate, trial_seed
+from wsbnb.weights import (
+    CustomWeights,
+    Exponential,
+    Polynomial,
+    Restart,
+    SlidingWindow,
+)
+
 __version__ = "0.1.0"
+
+__all__ = [
+    *bounds.__all__,
+    *environments.__all__,
+    *policies.__all__,
+    "CustomWeights",
+    "Exponential",
+    "Polynomial",
+    "PolynomialPosterior",
+    "Restart",
+    "RestartPosterior",
+    "Results",
+    "SlidingWindow",
+    "WRLS",
+    "WSBPosterior",
+    "WindowPosterior",
+    "batch_posterior",
+    "posterior",
+    "recorded_rounds",
+    "simulate",
+    "trial_seed",
+    "weights",
+]

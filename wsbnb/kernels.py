@@ -628,18 +628,27 @@ def choose(rule, state, X_T, normals, work):
 
 
 @_jit
+def expected_rewards(theta, arms, out):
+    """``out[t, k]``, the expected reward of arm k in round t."""
+    fixed = arms.shape[0] == 1
+    for t in range(theta.shape[0]):
+        _project(arms[0 if fixed else t], theta[t], out[t])
+
+
+@_jit
 def run_block(rule, state, arms, mean_rewards, noise, normals, chosen, trace, means):
     """Play `len(noise)` rounds; the same `choose` and `observe` as round by round.
 
     `arms` is (1, d, K) for a fixed set or (n, d, K); `mean_rewards` is (n, K). `trace`
     (n, 4) receives radius, penalty, width and mean score of the chosen arm, and `means`
     (n, d) the estimate each decision was based on; give them no rows to skip that.
+    `chosen` (n,) receives the arms.
     """
     d, K = arms.shape[1], arms.shape[2]
     work = make_work(d, K)
     x = np.empty(d)
     for t in range(noise.size):
-        X_T = arms[min(t, arms.shape[0] - 1)]
+        X_T = arms[t if arms.shape[0] > 1 else 0]
         if rule.exploration == ORACLE:
             chosen[t] = best_arm(mean_rewards[t])
             continue
