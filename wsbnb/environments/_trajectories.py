@@ -118,10 +118,13 @@ class Walk:
         return self._bound * out
 
     def _chunk(self, number):
-        if self._cached[0] != number:
-            for earlier in range(len(self._starts) - 1, number):
-                self._starts.append(self._steps(earlier)[-1])
-            self._cached = (number, self._steps(number)[:-1])
+        # Chunks not reached yet are made in order, as each starts where one ended.
+        while self._cached[0] != number:
+            current = min(number, len(self._starts) - 1)
+            points = self._steps(current)
+            if current == len(self._starts) - 1:
+                self._starts.append(points[-1])
+            self._cached = (current, points[:-1])
         return self._cached[1]
 
     def _steps(self, number):
