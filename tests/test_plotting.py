@@ -178,6 +178,20 @@ def test_regret_curves_use_the_given_axes_and_styles(curves):
     assert colors == {"WSB-LinTS": "#00664a", "mine": "#123456"}
 
 
+def test_tidy_curves_keep_every_number():
+    run = np.arange(6.0).reshape(2, 3)
+    frame = plotting.tidy_curves({"a": run, "b": 10 + run})
+    table = frame[frame.policy == "b"].pivot(
+        index="trial", columns="round", values="regret"
+    )
+    np.testing.assert_array_equal(table.to_numpy(), 10 + run)
+    assert list(table.columns) == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"runs\['a'\]"):
+        plotting.tidy_curves({"a": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="runs must map"):
+        plotting.tidy_curves({})
+
+
 def test_regret_curves_refuse_bad_frames(curves):
     with pytest.raises(ValueError, match="missing regret"):
         plotting.regret_curves(curves.drop(columns="regret"))
@@ -321,8 +335,8 @@ def test_slider_frames_carry_the_curves():
     low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
     for discount, frame in zip((0.8, 0.9, 0.95), data["frames"], strict=True):
         points = np.array([p.split(",") for p in frame[0].split()], dtype=float)
-        age = (points[:, 0] - 78) / (600 - 78 - 14) * 59
-        weight = high - (points[:, 1] - 12) / (360 - 12 - 62) * (high - low)
+        age = (points[:, 0] - 92) / (600 - 92 - 24) * 59
+        weight = high - (points[:, 1] - 12) / (360 - 12 - 66) * (high - low)
         np.testing.assert_allclose(age, x, atol=0.01)
         np.testing.assert_allclose(weight, discount**x, atol=3e-4)
     assert data["frames"][1][0] in html.split("<label>")[0]  # drawn without script

@@ -21,10 +21,11 @@ from wsbnb._validate import integer, vector
 from wsbnb.plotting import STYLES, policy_name, policy_style
 
 _WIDTH, _HEIGHT = 600, 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 78, 14, 12, 62
+_LEFT, _RIGHT, _TOP, _BOTTOM = 92, 24, 12, 66
 _COLORS = ("#0b4f9e", "#d2420a", "#2f9d74", "#a8329a", "#b87a00", "#5b5b5b")
 _DASHES = {"-": "", "--": "8 5", "-.": "9 4 2 4", ":": "2 4"}
 _MAX_BYTES = 300_000
+_TICKS = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
 
 _CSS = """
 .wsb-slider{box-sizing:border-box;max-width:640px;margin:.5em 0;padding:.7em;
@@ -42,8 +43,8 @@ vertical-align:middle;margin-right:.35em}
 accent-color:#0b4f9e}
 .wsb-slider input:focus-visible{outline:3px solid #0b4f9e;outline-offset:2px}
 .wsb-slider output{font-weight:600;min-width:5em}
-.wsb-slider figcaption{margin:.4em 0 0;font-size:.93em;color:#444}
-@media (max-width:500px){.wsb-slider text{font-size:22px}}
+figure.wsb-slider figcaption{margin:.4em 0 0;font:inherit;color:#333;text-align:left}
+@media (max-width:500px){.wsb-slider text{font-size:20px}}
 """
 
 _SCRIPT = """
@@ -291,15 +292,15 @@ def _axes_svg(limits, xlabel, ylabel):
     x0, x1, y0, y1 = limits
     right, floor = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
     marks = []
-    for value in MaxNLocator(5).tick_values(x0, x1):
+    for value in _TICKS.tick_values(x0, x1):
         if x0 <= value <= x1:
             at = _LEFT + (value - x0) / (x1 - x0) * (right - _LEFT)
             marks.append(
                 f'<path d="M{at:.1f} {_TOP}V{floor}" stroke="#e4e4e4"/>'
-                f'<text x="{at:.1f}" y="{floor + 22}" text-anchor="middle">'
+                f'<text x="{at:.1f}" y="{floor + 24}" text-anchor="middle">'
                 f"{_number(value)}</text>"
             )
-    for value in MaxNLocator(5).tick_values(y0, y1):
+    for value in _TICKS.tick_values(y0, y1):
         if y0 <= value <= y1:
             at = _TOP + (y1 - value) / (y1 - y0) * (floor - _TOP)
             marks.append(
@@ -312,7 +313,7 @@ def _axes_svg(limits, xlabel, ylabel):
         f'<path d="M{_LEFT} {_TOP}V{floor}H{right}" fill="none" stroke="#444"/>'
         f'<text x="{middle}" y="{_HEIGHT - 10}" text-anchor="middle">'
         f"{escape(xlabel)}</text>"
-        f'<text transform="translate(20 {centre}) rotate(-90)" text-anchor="middle">'
+        f'<text transform="translate(24 {centre}) rotate(-90)" text-anchor="middle">'
         f"{escape(ylabel)}</text>"
     )
 

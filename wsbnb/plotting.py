@@ -88,8 +88,8 @@ class use_style:
         self._saved = {key: mpl.rcParams[key] for key in _RC}
         mpl.rcParams.update(_RC)
 
-    def __repr__(self):
-        return "wsbnb figure style in use"
+    def _ipython_display_(self):
+        """Nothing to see when a cell ends with ``use_style()``."""
 
     def __enter__(self):
         return self
@@ -248,6 +248,34 @@ def regret_curves(curves, ax=None, band="ci", change_points=(), styles=None):
     return _label(ax, "round", "cumulative regret (reward units)")
 
 
+def tidy_curves(runs):
+    """Arrays of cumulative regret as the frame that :func:`regret_curves` takes.
+
+    Parameters
+    ----------
+    runs : dict of str to (trials, rounds) array
+
+    Returns
+    -------
+    DataFrame
+        Columns policy, trial, round (from 1) and regret.
+
+    Examples
+    --------
+    >>> tidy_curves({"mine": [[0.5, 0.7]]}).values.tolist()
+    [['mine', 0, 1, 0.5], ['mine', 0, 2, 0.7]]
+    """
+    if not isinstance(runs, dict) or not runs:
+        raise ValueError(f"runs must map names to arrays, got {runs!r}")
+    frames = []
+    for name, run in runs.items():
+        run = matrix(f"runs[{name!r}]", run)
+        trial, when = np.indices(run.shape)
+        frame = {"trial": trial.ravel(), "round": when.ravel() + 1}
+        frames.append(pd.DataFrame({"policy": name, **frame, "regret": run.ravel()}))
+    return pd.concat(frames, ignore_index=True)
+
+
 def ellipse(mean, cov, ax=None, radius=1.0, **style):
     """The ellipse {x : (x − mean)ᵀ cov⁻¹ (x − mean) = radius²} and its centre.
 
@@ -372,9 +400,8 @@ def arm_choices(rounds, arms, n_arms, ax=None, best=None):
         if name == "arms":
             ax.plot(rounds, given, ".", ms=3.5, color="#0b4f9e", label="pulled")
         else:
-            ax.step(
-                rounds, given, where="mid", color="#d2420a", lw=1.5, label="best arm"
-            )
+            look = {"color": "#f0a868", "lw": 6, "solid_capstyle": "butt", "zorder": 1}
+            ax.step(rounds, given, where="mid", label="best arm", **look)
     ax.set_ylim(-0.6, n_arms - 0.4)
     ax.yaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
     if best is not None:
