@@ -6,10 +6,11 @@
 
 
 def leave_out_thebe(app):
-    """Disconnect the function that adds Thebe's scripts to every page."""
-    for listener in list(app.events.listeners["env-before-read-docs"]):
-        if listener.handler.__module__ == "sphinx_thebe":
-            app.disconnect(listener.id)
+    """Disconnect every function through which Thebe takes part in the build."""
+    for listeners in list(app.events.listeners.values()):
+        for listener in list(listeners):
+            if listener.handler.__module__ == "sphinx_thebe":
+                app.disconnect(listener.id)
 
 
 def setup(app):

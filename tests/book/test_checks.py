@@ -54,6 +54,10 @@ SPOILT = {
         lambda visit: look.poor_contrast(visit, "light"),
         '<p style="color:#ccc">pale</p>',
     ),
+    "pale in part": (
+        lambda visit: look.poor_contrast(visit, "light"),
+        '<div style="background:#1119"><p style="color:#0008">dim</p></div>',
+    ),
     "nameless": (
         look.accessibility,
         '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
