@@ -11,7 +11,7 @@ import copy
 import joblib
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from wsbnb import _validate, kernels
 from wsbnb.environments import Environment
