@@ -359,9 +359,7 @@ def test_ill_conditioned_priors(seed, d, spread, gamma, noise):
     X, rewards = rng.standard_normal((20, d)), rng.standard_normal(20)
     post = WSBPosterior(mu0, cov0, noise, gamma)
     post.update(X, rewards)
-    mean, cov = batch_posterior(
-        X, rewards, rules.Exponential(gamma), mu0, cov0, noise
-    )
+    mean, cov = batch_posterior(X, rewards, rules.Exponential(gamma), mu0, cov0, noise)
     # L' cov L should be the identity and the means equal in posterior deviations,
     # up to rounding times the condition of the precision.
     root = np.linalg.cholesky(post.precision)
@@ -397,7 +395,9 @@ def test_a_million_rounds(gamma):
     assert_same(post, mean, cov, rtol=1e-9 if gamma == 1 else 1e-11)
 
 
-@pytest.mark.parametrize("size, reward", [(1e6, 1.0), (1.0, 1e12), (1e5, 1e9)])
+@pytest.mark.parametrize(
+    "size, reward", [(1e6, 1.0), (1e6, 0.0), (1.0, 1e12), (1e5, 1e9)]
+)
 def test_window_recovers_from_a_huge_observation(size, reward):
     """Subtracting it would leave its rounding error; the rebuild removes that."""
     X, rewards, mu0, cov0 = problem(3, 60, 3)
@@ -448,9 +448,10 @@ def test_posterior_is_the_tempered_likelihood():
     post.update(X, rewards)
     weights = 0.7 ** np.arange(8.0, -1.0, -1.0)
     points = np.random.default_rng(0).standard_normal((6, 3))
-    tempered = stats.multivariate_normal(mu0, cov0).logpdf(points) + stats.norm(
-        points @ X.T, 0.4
-    ).logpdf(rewards) @ weights
+    tempered = (
+        stats.multivariate_normal(mu0, cov0).logpdf(points)
+        + stats.norm(points @ X.T, 0.4).logpdf(rewards) @ weights
+    )
     gap = post.logpdf(points) - tempered
     np.testing.assert_allclose(gap, gap[0], rtol=1e-9)
 

@@ -125,8 +125,10 @@ def test_bad_updates_leave_the_state_untouched(make, arguments, error, words):
     assert state(post) == state(control)
 
 
-@pytest.mark.parametrize("steps, error", [(-1, ValueError), (np.nan, ValueError),
-                                          ("a", TypeError), (True, TypeError)])
+@pytest.mark.parametrize(
+    "steps, error",
+    [(-1, ValueError), (np.nan, ValueError), ("a", TypeError), (True, TypeError)],
+)
 def test_bad_steps(steps, error):
     for make in MAKERS:
         post = make([0.0, 1.0], np.eye(2), 0.4)

@@ -57,9 +57,11 @@ def brute_wrls(history, d, split):
     gram2, _, _ = weighted_sums(history, d, 2)
     V, V_tilde = LAMBDA * np.eye(d) + gram, LAMBDA * np.eye(d) + gram2
     log_term = math.log(1 / share(split, len(history) + 1))
-    beta = SIGMA * math.sqrt(
-        2 * log_term + d * math.log(1 + L**2 * squares / (LAMBDA * d))
-    ) + math.sqrt(LAMBDA) * S
+    beta = (
+        SIGMA
+        * math.sqrt(2 * log_term + d * math.log(1 + L**2 * squares / (LAMBDA * d)))
+        + math.sqrt(LAMBDA) * S
+    )
     return V, V_tilde, b, beta
 
 
@@ -252,9 +254,7 @@ def trained(policy, d, n=25, unit=1.0):
 def spread(policy, d):
     """J with theta = centre + J normals, read off one coordinate at a time."""
     centre = policy.sampled_parameter(np.zeros(d))
-    return np.column_stack(
-        [policy.sampled_parameter(e) - centre for e in np.eye(d)]
-    )
+    return np.column_stack([policy.sampled_parameter(e) - centre for e in np.eye(d)])
 
 
 def test_thompson_draws_have_the_right_covariance():
@@ -366,8 +366,9 @@ def test_exact_penalty_in_and_near_the_hard_case(part):
     assert exact == pytest.approx(by_hand, rel=1e-12 + 10 * part)
     angle = np.linspace(0, 2 * np.pi, 400_001)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    grid = np.sqrt(np.einsum("ik,ij,jk->k", circle - mu[:, None], M,
-                             circle - mu[:, None]).max())
+    grid = np.sqrt(
+        np.einsum("ik,ij,jk->k", circle - mu[:, None], M, circle - mu[:, None]).max()
+    )
     assert exact == pytest.approx(grid, rel=1e-9)
 
 

@@ -103,7 +103,7 @@ class RestartPosterior(GaussianPosterior):
     --------
     >>> post = RestartPosterior([0.0], [[1.0]], noise_std=1.0, period=2)
     >>> post.update([[1.0], [1.0], [1.0]], [3.0, 3.0, 4.0])
-    >>> post.mean.round(12).tolist(), post.weight_sum     # only the third round counts
+    >>> post.mean.round(12).tolist(), post.weight_sum  # only the third round counts
     ([2.0], 1.0)
     """
 
@@ -416,8 +416,9 @@ def batch_posterior(X, rewards, weights, prior_mean, prior_cov, noise_std):
 
     Examples
     --------
-    >>> mean, cov = batch_posterior([[1.0], [1.0]], [2.0, 2.0], [0.5, 1.0],
-    ...                             [0.0], [[1.0]], 1.0)
+    >>> mean, cov = batch_posterior(
+    ...     [[1.0], [1.0]], [2.0, 2.0], [0.5, 1.0], [0.0], [[1.0]], 1.0
+    ... )
     >>> mean.round(12).tolist(), cov.round(12).tolist()
     ([1.2], [[0.4]])
     """

@@ -65,7 +65,7 @@ def wrls_radius(dim, regularization, noise_std, log_term, squares, S, L):
 
     Examples
     --------
-    >>> round(wrls_radius(1, 4.0, 0.5, 2.0, 0.0, S=3.0, L=1.0), 6)   # 0.5 * 2 + 2 * 3
+    >>> round(wrls_radius(1, 4.0, 0.5, 2.0, 0.0, S=3.0, L=1.0), 6)  # 0.5 * 2 + 2 * 3
     7.0
     """
     spread = dim * math.log1p(L**2 * squares / (regularization * dim))
@@ -128,9 +128,7 @@ def prior_penalty(P0, L_factor, prior_mean, S, form):
         return math.sqrt(norm_squared + S**2 * top + 2.0 * S * cross)
     if form == "triangle":
         return math.sqrt(norm_squared) + math.sqrt(top) * S
-    raise ValueError(
-        f"penalty must be one of 'exact', 'cxv', 'triangle', got {form!r}"
-    )
+    raise ValueError(f"penalty must be one of 'exact', 'cxv', 'triangle', got {form!r}")
 
 
 def _farthest_point(M, mu, S):
@@ -355,8 +353,16 @@ class DLinUCB(_WRLS):
 
     Examples
     --------
-    >>> policy = DLinUCB(dim=2, regularization=1.0, discount=0.9, noise_std=0.5,
-    ...                  delta=0.1, horizon=100, param_bound=1.0, arm_bound=1.0)
+    >>> policy = DLinUCB(
+    ...     dim=2,
+    ...     regularization=1.0,
+    ...     discount=0.9,
+    ...     noise_std=0.5,
+    ...     delta=0.1,
+    ...     horizon=100,
+    ...     param_bound=1.0,
+    ...     arm_bound=1.0,
+    ... )
     >>> X = np.eye(2)
     >>> policy.update(X[0], 1.0)
     >>> policy.pull(X)
@@ -405,9 +411,16 @@ class WSBLinUCB(_WSB):
 
     Examples
     --------
-    >>> policy = WSBLinUCB(prior_mean=np.zeros(2), prior_cov=np.eye(2), noise_std=0.5,
-    ...                    discount=0.9, delta=0.1, horizon=100, param_bound=1.0,
-    ...                    arm_bound=1.0)
+    >>> policy = WSBLinUCB(
+    ...     prior_mean=np.zeros(2),
+    ...     prior_cov=np.eye(2),
+    ...     noise_std=0.5,
+    ...     discount=0.9,
+    ...     delta=0.1,
+    ...     horizon=100,
+    ...     param_bound=1.0,
+    ...     arm_bound=1.0,
+    ... )
     >>> X = np.eye(2)
     >>> policy.update(X[0], 1.0)
     >>> policy.pull(X)
