@@ -39,11 +39,14 @@ EIGENVALUE_SLACK = 1e-3
 #: Scores within this relative distance of the best one count as a tie.
 TIE = 1e-12
 
-#: What a policy is: constants for the whole run.
-Rule = namedtuple(
-    "Rule",
-    "P0 h0 mu0 P0_squared P0_largest gamma precision local "
-    "forgetting length exploration law scale "
+#: What a policy is: the prior's arrays, and settings that are plain numbers. The
+#: inner functions take arrays one by one: Numba counts references of every array in a
+#: tuple at every call, which at d = 2 would cost more than the round itself.
+Rule = namedtuple("Rule", "prior settings")
+Prior = namedtuple("Prior", "P0 h0 mu0 P0_squared")
+Settings = namedtuple(
+    "Settings",
+    "P0_largest gamma precision local forgetting length exploration law scale "
     "radius_scale radius_ratio log_inverse_delta anytime static_penalty "
     "penalty param_bound",
 )
@@ -51,11 +54,9 @@ Rule = namedtuple(
 #: What a policy knows: arrays that a round changes in place.
 State = namedtuple("State", "P h P_tilde counts warm ring_x ring_r ring_w")
 
-#: Scratch space of one round.
-Work = namedtuple("Work", "A A_tilde C x theta row scores means widths warm")
-
-#: What one scoring says besides the scores.
-Scored = namedtuple("Scored", "radius penalty")
+#: Scratch space: [P | h | X^T], two matrices, three vectors, and rows over the arms.
+Work = namedtuple("Work", "A squares vectors rows")
+SCORES, MEANS, WIDTHS, SPARE = range(4)
 
 
 # --- linear algebra ---------------------------------------------------------------
@@ -194,33 +195,33 @@ def add_observation(P, h, x, reward, precision):
 
 
 @_jit
-def _restore_prior(rule, state):
-    copy_matrix(rule.P0, state.P)
-    copy_vector(rule.h0, state.h)
-    state.counts[WEIGHT_SUM] = 0.0
-    state.counts[SQUARED_WEIGHT_SUM] = 0.0
+def _restore_prior(P0, h0, P, h, counts):
+    copy_matrix(P0, P)
+    copy_vector(h0, h)
+    counts[WEIGHT_SUM] = 0.0
+    counts[SQUARED_WEIGHT_SUM] = 0.0
 
 
 @_jit
-def advance(rule, state, steps):
-    """Let `steps` rounds pass without an observation."""
-    if rule.forgetting == EXPONENTIAL:
-        f = rule.gamma**steps
-        decay(state.P, state.h, rule.P0, rule.h0, f)
-        if rule.local:
-            decay_matrix(state.P_tilde, rule.P0, f * f)
-        state.counts[WEIGHT_SUM] *= f
-        state.counts[SQUARED_WEIGHT_SUM] *= f * f
-        state.counts[CLOCK] += steps
-    elif rule.forgetting == WINDOW:
-        for _ in range(min(int(steps), rule.length)):
-            state.counts[CLOCK] += 1.0
-            _push(rule, state, state.h, 0.0, 0.0)
-        state.counts[CLOCK] += max(0.0, steps - rule.length)
-    else:
-        for _ in range(int(steps)):
-            _restart_if_due(rule, state)
-            state.counts[CLOCK] += 1.0
+def _fade(gamma, local, P0, h0, P, h, P_tilde, counts, steps):
+    """Exponential forgetting for `steps` rounds."""
+    f = gamma**steps
+    decay(P, h, P0, h0, f)
+    if local:
+        decay_matrix(P_tilde, P0, f * f)
+    counts[WEIGHT_SUM] *= f
+    counts[SQUARED_WEIGHT_SUM] *= f * f
+    counts[CLOCK] += steps
+
+
+@_jit
+def _absorb(precision, local, P, h, P_tilde, counts, x, reward):
+    """Add one observation at full weight."""
+    add_observation(P, h, x, reward, precision)
+    if local:
+        add_outer(P_tilde, x, precision)
+    counts[WEIGHT_SUM] += 1.0
+    counts[SQUARED_WEIGHT_SUM] += 1.0
 
 
 @_jit
@@ -230,55 +231,79 @@ def _push(rule, state, x, reward, weight):
     Each time the ring comes round the sums are rebuilt from its rows, so that the
     rounding errors of adding and taking away cannot pile up.
     """
-    head = int(state.counts[HEAD])
-    old = state.ring_w[head]
-    if old > 0.0:
-        add_observation(
-            state.P, state.h, state.ring_x[head], state.ring_r[head], -rule.precision
-        )
-    for i in range(state.h.size):
-        state.ring_x[head, i] = x[i] if weight > 0.0 else 0.0
-    state.ring_r[head] = reward
-    state.ring_w[head] = weight
-    count = state.counts[WEIGHT_SUM] - old + weight
+    P0, h0, _, _ = rule.prior
+    P, h, _, counts, _, ring_x, ring_r, ring_w = state
+    precision = rule.settings.precision
+    head = int(counts[HEAD])
+    if ring_w[head] > 0.0:
+        add_observation(P, h, ring_x[head], ring_r[head], -precision)
+    count = counts[WEIGHT_SUM] - ring_w[head] + weight
+    for i in range(h.size):
+        ring_x[head, i] = x[i] if weight > 0.0 else 0.0
+    ring_r[head] = reward
+    ring_w[head] = weight
     if weight > 0.0:
-        add_observation(state.P, state.h, state.ring_x[head], reward, rule.precision)
+        add_observation(P, h, ring_x[head], reward, precision)
     head += 1
-    if head == rule.length:
+    if head == ring_r.size:
         head = 0
-        _restore_prior(rule, state)
-        for s in range(rule.length):
-            if state.ring_w[s] > 0.0:
-                add_observation(
-                    state.P, state.h, state.ring_x[s], state.ring_r[s], rule.precision
-                )
-    state.counts[HEAD] = head
-    state.counts[WEIGHT_SUM] = count
-    state.counts[SQUARED_WEIGHT_SUM] = count
+        _restore_prior(P0, h0, P, h, counts)
+        for s in range(ring_r.size):
+            if ring_w[s] > 0.0:
+                add_observation(P, h, ring_x[s], ring_r[s], precision)
+    counts[HEAD] = head
+    counts[WEIGHT_SUM] = count
+    counts[SQUARED_WEIGHT_SUM] = count
+    counts[CLOCK] += 1.0
 
 
 @_jit
-def _restart_if_due(rule, state):
-    clock = state.counts[CLOCK]
-    if clock > 0.0 and clock % rule.length == 0.0:
-        _restore_prior(rule, state)
+def _pass_round(length, P0, h0, P, h, counts):
+    """One round of a restarting policy: forget everything when the period is over."""
+    if counts[CLOCK] > 0.0 and counts[CLOCK] % length == 0.0:
+        _restore_prior(P0, h0, P, h, counts)
+    counts[CLOCK] += 1.0
+
+
+@_jit
+def advance(rule, state, steps):
+    """Let `steps` rounds pass without an observation."""
+    P0, h0, _, _ = rule.prior
+    s = rule.settings
+    if s.forgetting == WINDOW:
+        for _ in range(min(int(steps), s.length)):
+            _push(rule, state, state.h, 0.0, 0.0)
+        state.counts[CLOCK] += max(0.0, steps - s.length)
+    elif s.forgetting == RESTART:
+        for _ in range(int(steps)):
+            _pass_round(s.length, P0, h0, state.P, state.h, state.counts)
+    else:
+        _fade(
+            s.gamma,
+            s.local,
+            P0,
+            h0,
+            state.P,
+            state.h,
+            state.P_tilde,
+            state.counts,
+            steps,
+        )
 
 
 @_jit
 def absorb(rule, state, x, reward):
     """Add one observation at full weight, without letting time pass."""
-    add_observation(state.P, state.h, x, reward, rule.precision)
-    if rule.local:
-        add_outer(state.P_tilde, x, rule.precision)
-    state.counts[WEIGHT_SUM] += 1.0
-    state.counts[SQUARED_WEIGHT_SUM] += 1.0
+    s = rule.settings
+    _absorb(
+        s.precision, s.local, state.P, state.h, state.P_tilde, state.counts, x, reward
+    )
 
 
 @_jit
 def observe(rule, state, x, reward):
     """One round's update: time passes, then the observation is added."""
-    if rule.forgetting == WINDOW:
-        state.counts[CLOCK] += 1.0
+    if rule.settings.forgetting == WINDOW:
         _push(rule, state, x, reward, 1.0)
     else:
         advance(rule, state, 1.0)
@@ -289,18 +314,18 @@ def observe(rule, state, x, reward):
 
 
 @_jit
-def noise_part(rule, counts, d):
+def noise_part(s, counts, d):
     """The confidence level beta (for WRLS with its static ``sqrt(lambda) S``)."""
-    log_term = rule.log_inverse_delta
-    if rule.anytime:
+    log_term = s.log_inverse_delta
+    if s.anytime:
         t = counts[CLOCK] + 1.0
         log_term += math.log(2.0 * t) + 2.0 * math.log(1.0 + math.log(t))
-    spread = d * math.log1p(rule.radius_ratio * counts[SQUARED_WEIGHT_SUM])
-    return rule.radius_scale * math.sqrt(2.0 * log_term + spread) + rule.static_penalty
+    spread = d * math.log1p(s.radius_ratio * counts[SQUARED_WEIGHT_SUM])
+    return s.radius_scale * math.sqrt(2.0 * log_term + spread) + s.static_penalty
 
 
 @_jit
-def _is_certified(rule, P, bound, C):
+def _is_certified(P0_squared, P, bound, C):
     """Whether ``M = P0 P^-1 P0 <= bound I``, that is ``P >= P0^2 / bound``.
 
     The margin on the diagonal covers the rounding errors of the factorisation.
@@ -310,55 +335,55 @@ def _is_certified(rule, P, bound, C):
     for i in range(d):
         trace += P[i, i]
         for j in range(d):
-            C[i, j] = P[i, j] - rule.P0_squared[i, j] / bound
+            C[i, j] = P[i, j] - P0_squared[i, j] / bound
     for i in range(d):
         C[i, i] -= 4.0 * d * 2.3e-16 * trace
     return eliminate(C, d)
 
 
 @_jit
-def largest_eigenvalue(rule, P, work):
+def largest_eigenvalue(cap, P0, P0_squared, P, A, C, x, v):
     """A number in ``[m, (1 + EIGENVALUE_SLACK) m]``, m the top eigenvalue of M.
 
     ``M = P0 P^-1 P0`` weighs the prior in the bound, so the number may never be too
-    small. Power steps from the last round's vector give a value r <= m; a Cholesky
-    factorisation then proves that r (1 + slack) is above every eigenvalue. The first
-    `d` columns of `work.A` hold the factor of P. If a few tries do not suffice (just
-    after a change), the full eigendecomposition decides.
+    small. Power steps from the last round's vector `v` give a value r <= m; a Cholesky
+    factorisation then proves that r (1 + slack) is above every eigenvalue. The first d
+    columns of `A` hold the factor of P; `C` and `x` are scratch. If a few tries do not
+    suffice (just after a change), the full eigendecomposition decides.
     """
     d = P.shape[0]
-    v = work.warm
     for _ in range(3):
+        rayleigh = 0.0
         for _ in range(2):
-            norm = math.sqrt(dot(v, v))
-            multiply(rule.P0, v, work.x)
-            forward_substitute(work.A, work.x)
-            rayleigh = dot(work.x, work.x) / (norm * norm)
-            back_substitute(work.A, work.x)
-            multiply(rule.P0, work.x, v)
+            norm = dot(v, v)
+            multiply(P0, v, x)
+            forward_substitute(A, x)
+            rayleigh = dot(x, x) / norm
+            back_substitute(A, x)
+            multiply(P0, x, v)
         size = math.sqrt(dot(v, v))
         for i in range(d):
             v[i] /= size
         trial = rayleigh * (1.0 + EIGENVALUE_SLACK)
         # Sigma <= Sigma0 gives M <= P0: beyond this cap nothing is left to prove.
-        if trial >= rule.P0_largest:
-            return rule.P0_largest
-        if _is_certified(rule, P, trial, work.C):
+        if trial >= cap:
+            return cap
+        if _is_certified(P0_squared, P, trial, C):
             return trial
-    values, vectors = np.linalg.eigh(prior_weight_matrix(rule.P0, work))
+    values, vectors = np.linalg.eigh(prior_weight_matrix(P0, A))
     for i in range(d):
         v[i] = vectors[i, d - 1]
-    return min(values[d - 1] * (1.0 + EIGENVALUE_SLACK), rule.P0_largest)
+    return min(values[d - 1] * (1.0 + EIGENVALUE_SLACK), cap)
 
 
 @_jit
-def prior_weight_matrix(P0, work):
-    """``M = P0 P^-1 P0``, exactly symmetric; `work.A` holds the factor of P."""
+def prior_weight_matrix(P0, A):
+    """``M = P0 P^-1 P0``, exactly symmetric; `A` holds the factor of P."""
     d = P0.shape[0]
     columns = np.empty((d, d))
     for i in range(d):
         copy_vector(P0[i], columns[i])
-        forward_substitute(work.A, columns[i])
+        forward_substitute(A, columns[i])
     M = np.empty((d, d))
     for i in range(d):
         for j in range(i + 1):
@@ -373,8 +398,8 @@ def farthest_point(values, coefficients, S):
 
     `values` are the eigenvalues of M in increasing order and `coefficients` those of mu
     in its eigenbasis. The multiplier nu = top + tau solves the secular equation
-    ``sum (m_i c_i)^2 / (nu - m_i)^2 = S^2`` on tau > 0. In the hard case (mu has no part
-    in the top eigenspace and the sum stays below S^2 as tau goes to 0) tau is 0. The
+    ``sum (m_i c_i)^2 / (nu - m_i)^2 = S^2`` on tau > 0. In the hard case (mu has no
+    part in the top eigenspace and the sum stays below S^2 as tau goes to 0) tau is 0. The
     dual value is returned: for every tau it is an upper bound, and it is second-order
     accurate at the root.
     """
@@ -409,29 +434,29 @@ def farthest_point(values, coefficients, S):
 
 
 @_jit
-def prior_part(rule, P, work):
-    """The prior penalty Pi, or the bound on it that the rule asks for."""
+def prior_part(s, P0, h0, mu0, P0_squared, P, A, C, vectors):
+    """The prior penalty Pi, or the bound on it that the settings ask for."""
     d = P.shape[0]
-    S = rule.param_bound
-    if rule.penalty == NO_PENALTY:
+    S = s.param_bound
+    x, theta, warm = vectors[0], vectors[1], vectors[2]
+    if s.penalty == NO_PENALTY:
         return 0.0
-    if rule.penalty == EXACT:
-        values, vectors = np.linalg.eigh(prior_weight_matrix(rule.P0, work))
+    if s.penalty == EXACT:
+        values, basis = np.linalg.eigh(prior_weight_matrix(P0, A))
         for i in range(d):
-            total = 0.0
+            theta[i] = 0.0
             for j in range(d):
-                total += vectors[j, i] * rule.mu0[j]
-            work.theta[i] = total
-        return farthest_point(values, work.theta, S)
-    top = largest_eigenvalue(rule, P, work)
-    copy_vector(rule.h0, work.x)
-    forward_substitute(work.A, work.x)
-    norm = dot(work.x, work.x)
-    if rule.penalty == TRIANGLE:
+                theta[i] += basis[j, i] * mu0[j]
+        return farthest_point(values, theta, S)
+    top = largest_eigenvalue(s.P0_largest, P0, P0_squared, P, A, C, x, warm)
+    copy_vector(h0, x)
+    forward_substitute(A, x)
+    norm = dot(x, x)
+    if s.penalty == TRIANGLE:
         return math.sqrt(norm) + math.sqrt(top) * S
-    back_substitute(work.A, work.x)
-    multiply(rule.P0, work.x, work.theta)
-    cross = math.sqrt(dot(work.theta, work.theta))
+    back_substitute(A, x)
+    multiply(P0, x, theta)
+    cross = math.sqrt(dot(theta, theta))
     return math.sqrt(norm + S * S * top + 2.0 * S * cross)
 
 
@@ -441,97 +466,86 @@ def prior_part(rule, P, work):
 @_jit
 def make_work(d, K):
     """Scratch space for d dimensions and K arms."""
-    return Work(
-        np.empty((d, d + 1 + K)),
-        np.empty((d, d)),
-        np.empty((d, d)),
-        np.empty(d),
-        np.empty(d),
-        np.empty(K),
-        np.empty(K),
-        np.full(K, np.nan),
-        np.full(K, np.nan),
-        np.empty(d),
-    )
+    rows = np.full((4, K), np.nan)
+    return Work(np.empty((d, d + 1 + K)), np.empty((2, d, d)), np.empty((3, d)), rows)
 
 
 @_jit
-def _load_estimate(state, work):
+def _load_estimate(P, h, A):
     """Fill the first columns of ``A = [P | h | X^T]``."""
-    copy_matrix(state.P, work.A)
-    for i in range(state.h.size):
-        work.A[i, state.h.size] = state.h[i]
+    copy_matrix(P, A)
+    for i in range(h.size):
+        A[i, h.size] = h[i]
 
 
 @_jit
-def _load_arms(X_T, work):
+def _load_arms(X_T, A):
     """Fill the last columns of ``A = [P | h | X^T]``."""
-    first = X_T.shape[0] + 1
+    first = U(X_T.shape[0] + 1)
     for i in range(X_T.shape[0]):
-        for k in range(X_T.shape[1]):
-            work.A[i, first + k] = X_T[i, k]
+        for k in range(U(X_T.shape[1])):
+            A[i, first + k] = X_T[i, k]
 
 
 @_jit
-def _means_and_widths(work, d, K):
-    """From ``A = [U | z | Y]``: means ``Y^T z`` and widths ``||y_k||``."""
-    fill(work.means, 0.0)
-    fill(work.widths, 0.0)
+def _means_and_widths(A, means, widths):
+    """From ``A = [U | z | Y]``: means ``Y^T z`` and squared widths ``||y_k||^2``."""
+    d = A.shape[0]
+    first = U(d + 1)
+    fill(means, 0.0)
+    fill(widths, 0.0)
     for i in range(d):
-        z = work.A[i, d]
-        for k in range(K):
-            y = work.A[i, d + 1 + k]
-            work.means[k] += z * y
-            work.widths[k] += y * y
-    for k in range(K):
-        work.widths[k] = math.sqrt(work.widths[k])
+        z = A[i, d]
+        for k in range(U(means.size)):
+            y = A[i, first + k]
+            means[k] += z * y
+            widths[k] += y * y
 
 
 @_jit
-def _local_widths(state, work, d, K):
-    """Widths in the local norm ``V^-1 V_tilde V^-1``.
+def _local_widths(P_tilde, A, R, row, widths):
+    """Squared widths in the local norm ``V^-1 V_tilde V^-1``.
 
     With ``V = U^T U`` and ``V_tilde = W^T W`` the width of x is ``||R y||``, where
     ``R = W U^-1`` is upper triangular and ``y = U^-T x`` is already in A.
     """
-    R = work.A_tilde
-    copy_matrix(state.P_tilde, R)
-    eliminate(R, d)
-    for i in range(U(d)):
-        for j in range(i, U(d)):
-            R[i, j] /= work.A[j, j]
+    d = U(A.shape[0])
+    copy_matrix(P_tilde, R)
+    eliminate(R, P_tilde.shape[0])
+    for i in range(d):
+        for j in range(i, d):
+            R[i, j] /= A[j, j]
             f = R[i, j]
-            for c in range(j + U(1), U(d)):
-                R[i, c] -= f * work.A[j, c]
-    fill(work.widths, 0.0)
-    first = U(d + 1)
-    for i in range(U(d)):
-        fill(work.row, 0.0)
+            for c in range(j + U(1), d):
+                R[i, c] -= f * A[j, c]
+    fill(widths, 0.0)
+    first = d + U(1)
+    K = U(row.size)
+    for i in range(d):
+        fill(row, 0.0)
         j = i
-        while j + U(4) <= U(d):
+        while j + U(4) <= d:
             a, b = R[i, j], R[i, j + U(1)]
             e, f = R[i, j + U(2)], R[i, j + U(3)]
-            for k in range(U(K)):
-                work.row[k] += (
-                    a * work.A[j, first + k]
-                    + b * work.A[j + U(1), first + k]
-                    + e * work.A[j + U(2), first + k]
-                    + f * work.A[j + U(3), first + k]
+            for k in range(K):
+                row[k] += (
+                    a * A[j, first + k]
+                    + b * A[j + U(1), first + k]
+                    + e * A[j + U(2), first + k]
+                    + f * A[j + U(3), first + k]
                 )
             j += U(4)
-        while j < U(d):
+        while j < d:
             a = R[i, j]
-            for k in range(U(K)):
-                work.row[k] += a * work.A[j, first + k]
+            for k in range(K):
+                row[k] += a * A[j, first + k]
             j += U(1)
         for k in range(K):
-            work.widths[k] += work.row[k] * work.row[k]
-    for k in range(K):
-        work.widths[k] = math.sqrt(work.widths[k])
+            widths[k] += row[k] * row[k]
 
 
 @_jit
-def _project(X_T, theta, scores):
+def project(X_T, theta, scores):
     """Scores ``X theta``."""
     fill(scores, 0.0)
     for i in range(theta.size):
@@ -541,68 +555,88 @@ def _project(X_T, theta, scores):
 
 
 @_jit
-def _sampled_parameter(rule, state, normals, work):
-    """Draw theta: ``mu + a U^-1 eta``, or with local norms ``V^-1 (b + a W^T eta)``."""
-    d = state.h.size
-    _load_estimate(state, work)
-    A = work.A
-    if rule.local:
-        W = work.A_tilde
-        copy_matrix(state.P_tilde, W)
+def _sampled_parameter(scale, local, P, h, P_tilde, normals, A, W, theta):
+    """Draw theta: ``mu + a U^-1 eta``, or with local norms ``V^-1 (b + a W^T eta)``.
+
+    A scale of zero gives the mean.
+    """
+    d = h.size
+    _load_estimate(P, h, A)
+    if local:
+        copy_matrix(P_tilde, W)
         eliminate(W, d)
         for i in range(d):
-            f = rule.scale * normals[i]
+            f = scale * normals[i]
             for c in range(i, d):
                 A[c, d] += f * W[i, c]
     eliminate(A, d + 1)
     for i in range(d):
-        work.theta[i] = A[i, d]
-        if not rule.local and rule.exploration == THOMPSON:
-            work.theta[i] += rule.scale * normals[i]
-    back_substitute(A, work.theta)
+        theta[i] = A[i, d]
+        if scale > 0.0 and not local:
+            theta[i] += scale * normals[i]
+    back_substitute(A, theta)
 
 
 @_jit
-def perturbation(rule, normal, radius):
+def perturbation(s, normal, radius):
     """The random multiple of the width in randomised UCB."""
-    if rule.law == GAUSSIAN:
-        return rule.scale * normal
-    if rule.law == RECTIFIED:
-        return rule.scale * max(0.0, normal)
-    if rule.law == HALF_NORMAL:
-        return rule.scale * abs(normal)
-    return rule.scale * abs(normal) * radius
+    if s.law == GAUSSIAN:
+        return s.scale * normal
+    if s.law == RECTIFIED:
+        return s.scale * max(0.0, normal)
+    if s.law == HALF_NORMAL:
+        return s.scale * abs(normal)
+    return s.scale * abs(normal) * radius
 
 
 @_jit
-def score(rule, state, X_T, normals, work):
-    """Fill `work.scores`; the state is only read."""
+def _score(
+    s,
+    P0,
+    h0,
+    mu0,
+    P0_squared,
+    P,
+    h,
+    P_tilde,
+    counts,
+    X_T,
+    normals,
+    A,
+    squares,
+    vectors,
+    rows,
+):
+    """Fill the rows of scores; return the radius and its penalty part."""
     d, K = X_T.shape
-    copy_vector(state.warm, work.warm)
+    scores, means, widths = rows[SCORES], rows[MEANS], rows[WIDTHS]
     radius, penalty = 0.0, 0.0
-    if rule.exploration == UNIFORM:
+    if s.exploration == UNIFORM:
         # The normal's distribution function makes it a uniform number.
         u = 0.5 * math.erfc(-normals[0] / math.sqrt(2.0))
-        fill(work.scores, 0.0)
-        work.scores[min(int(u * K), K - 1)] = 1.0
-    elif rule.exploration == THOMPSON or rule.exploration == GREEDY:
-        _sampled_parameter(rule, state, normals, work)
-        _project(X_T, work.theta, work.scores)
+        fill(scores, 0.0)
+        scores[min(int(u * K), K - 1)] = 1.0
+    elif s.exploration == THOMPSON or s.exploration == GREEDY:
+        scale = s.scale if s.exploration == THOMPSON else 0.0
+        theta = vectors[1]
+        _sampled_parameter(scale, s.local, P, h, P_tilde, normals, A, squares[0], theta)
+        project(X_T, theta, scores)
     else:
-        _load_estimate(state, work)
-        _load_arms(X_T, work)
-        eliminate(work.A, d + 1 + K)
-        _means_and_widths(work, d, K)
-        if rule.local:
-            _local_widths(state, work, d, K)
-        if rule.exploration == UCB or rule.law == RADIUS_MULTIPLE:
-            penalty = prior_part(rule, state.P, work)
-            radius = noise_part(rule, state.counts, d) + penalty
-        if rule.exploration == RANDOMISED_UCB:
-            radius = perturbation(rule, normals[0], radius)
+        _load_estimate(P, h, A)
+        _load_arms(X_T, A)
+        eliminate(A, d + 1 + K)
+        _means_and_widths(A, means, widths)
+        if s.local:
+            _local_widths(P_tilde, A, squares[0], rows[SPARE], widths)
+        if s.exploration == UCB or s.law == RADIUS_MULTIPLE:
+            penalty = prior_part(s, P0, h0, mu0, P0_squared, P, A, squares[1], vectors)
+            radius = noise_part(s, counts, d) + penalty
+        if s.exploration == RANDOMISED_UCB:
+            radius = perturbation(s, normals[0], radius)
         for k in range(K):
-            work.scores[k] = work.means[k] + radius * work.widths[k]
-    return Scored(radius, penalty)
+            widths[k] = math.sqrt(widths[k])
+            scores[k] = means[k] + radius * widths[k]
+    return radius, penalty
 
 
 @_jit
@@ -620,11 +654,37 @@ def best_arm(scores):
 
 
 @_jit
+def score(rule, state, X_T, normals, work):
+    """Fill ``work.rows``; the state is only read. Returns the radius and its penalty."""
+    copy_vector(state.warm, work.vectors[2])
+    return _score(
+        rule.settings,
+        rule.prior.P0,
+        rule.prior.h0,
+        rule.prior.mu0,
+        rule.prior.P0_squared,
+        state.P,
+        state.h,
+        state.P_tilde,
+        state.counts,
+        X_T,
+        normals,
+        work.A,
+        work.squares,
+        work.vectors,
+        work.rows,
+    )
+
+
+@_jit
 def choose(rule, state, X_T, normals, work):
     """Score, remember the eigenvector found on the way, return the arm."""
-    scored = score(rule, state, X_T, normals, work)
-    copy_vector(work.warm, state.warm)
-    return best_arm(work.scores), scored
+    score(rule, state, X_T, normals, work)
+    copy_vector(work.vectors[2], state.warm)
+    return best_arm(work.rows[SCORES])
+
+
+# --- many rounds ------------------------------------------------------------------
 
 
 @_jit
@@ -632,39 +692,64 @@ def expected_rewards(theta, arms, out):
     """``out[t, k]``, the expected reward of arm k in round t."""
     fixed = arms.shape[0] == 1
     for t in range(theta.shape[0]):
-        _project(arms[0 if fixed else t], theta[t], out[t])
+        project(arms[0 if fixed else t], theta[t], out[t])
 
 
 @_jit
 def run_block(rule, state, arms, mean_rewards, noise, normals, chosen, trace, means):
-    """Play `len(noise)` rounds; the same `choose` and `observe` as round by round.
+    """Play `len(noise)` rounds; the same arithmetic as `choose` and `observe`.
 
     `arms` is (1, d, K) for a fixed set or (n, d, K); `mean_rewards` is (n, K). `trace`
     (n, 4) receives radius, penalty, width and mean score of the chosen arm, and `means`
     (n, d) the estimate each decision was based on; give them no rows to skip that.
     `chosen` (n,) receives the arms.
     """
+    s = rule.settings
+    P0, h0, mu0, P0_squared = rule.prior
+    P, h, P_tilde, counts, warm, _, _, _ = state
     d, K = arms.shape[1], arms.shape[2]
-    work = make_work(d, K)
+    A, squares, vectors, rows = make_work(d, K)
+    copy_vector(warm, vectors[2])
     x = np.empty(d)
     for t in range(noise.size):
         X_T = arms[t if arms.shape[0] > 1 else 0]
-        if rule.exploration == ORACLE:
+        if s.exploration == ORACLE:
             chosen[t] = best_arm(mean_rewards[t])
             continue
-        k, scored = choose(rule, state, X_T, normals[t], work)
+        radius, penalty = _score(
+            s,
+            P0,
+            h0,
+            mu0,
+            P0_squared,
+            P,
+            h,
+            P_tilde,
+            counts,
+            X_T,
+            normals[t],
+            A,
+            squares,
+            vectors,
+            rows,
+        )
+        k = best_arm(rows[SCORES])
         chosen[t] = k
         if trace.shape[0] > 0:
-            trace[t, 0] = scored.radius
-            trace[t, 1] = scored.penalty
-            trace[t, 2] = work.widths[k]
-            trace[t, 3] = work.means[k]
+            trace[t, 0] = radius
+            trace[t, 1] = penalty
+            trace[t, 2] = rows[WIDTHS, k]
+            trace[t, 3] = rows[MEANS, k]
         if means.shape[0] > 0:
-            _load_estimate(state, work)
-            eliminate(work.A, d + 1)
-            for i in range(d):
-                means[t, i] = work.A[i, d]
-            back_substitute(work.A, means[t])
+            _sampled_parameter(
+                0.0, False, P, h, P_tilde, normals[t], A, squares[0], means[t]
+            )
         for i in range(d):
             x[i] = X_T[i, k]
-        observe(rule, state, x, mean_rewards[t, k] + noise[t])
+        reward = mean_rewards[t, k] + noise[t]
+        if s.forgetting == EXPONENTIAL:
+            _fade(s.gamma, s.local, P0, h0, P, h, P_tilde, counts, 1.0)
+            _absorb(s.precision, s.local, P, h, P_tilde, counts, x, reward)
+        else:
+            observe(rule, state, x, reward)
+    copy_vector(vectors[2], warm)

@@ -40,7 +40,7 @@ class Results:
     >>> results = Results(curves, ["A", "B"])
     >>> results.summary()["mean"].tolist()
     [1.5, 3.0]
-    >>> results.paired("A").loc["B", "difference"]
+    >>> float(results.paired("A").loc["B", "difference"])
     1.5
     """
 

@@ -200,7 +200,7 @@ class LinearPolicy(Policy):
     @property
     def dim(self):
         """Dimension d of arms and parameter."""
-        return self._rule.h0.size
+        return self._rule.prior.h0.size
 
     @property
     def n_normals(self):
@@ -227,13 +227,6 @@ class LinearPolicy(Policy):
             self.rounds,
         )
 
-    def _scored(self, X, rng):
-        X_T = np.ascontiguousarray(X.T)
-        work = kernels.make_work(*X_T.shape)
-        normals = rng.standard_normal(self.n_normals)
-        scored = kernels.score(self._rule, self._state, X_T, normals, work)
-        return work, scored
-
     def scores(self, X):
         """The numbers that the next pull will compare, one per arm.
 
@@ -248,8 +241,7 @@ class LinearPolicy(Policy):
         -------
         array of shape (K,)
         """
-        work, _ = self._scored(self._arms(X), copy.deepcopy(self._rng))
-        return work.scores
+        return self.explain(X)["score"]
 
     def explain(self, X):
         """Mean, width and radius behind the scores (pure, as `scores`).
@@ -264,13 +256,16 @@ class LinearPolicy(Policy):
             ``mean`` and ``width`` (K,) arrays (not a number where the rule does not use
             them), ``radius`` and its part ``penalty``, and ``score``.
         """
-        work, scored = self._scored(self._arms(X), copy.deepcopy(self._rng))
+        X_T = np.ascontiguousarray(self._arms(X).T)
+        work = kernels.make_work(*X_T.shape)
+        normals = copy.deepcopy(self._rng).standard_normal(self.n_normals)
+        radius, penalty = kernels.score(self._rule, self._state, X_T, normals, work)
         return {
-            "mean": work.means,
-            "width": work.widths,
-            "radius": scored.radius,
-            "penalty": scored.penalty,
-            "score": work.scores,
+            "mean": work.rows[kernels.MEANS],
+            "width": work.rows[kernels.WIDTHS],
+            "radius": radius,
+            "penalty": penalty,
+            "score": work.rows[kernels.SCORES],
         }
 
     def decay(self, steps=1):
@@ -283,7 +278,9 @@ class LinearPolicy(Policy):
             count whole rounds.
         """
         steps = _validate.nonnegative("steps", steps)
-        if self._rule.forgetting != kernels.EXPONENTIAL and steps != int(steps):
+        if self._rule.settings.forgetting != kernels.EXPONENTIAL and steps != int(
+            steps
+        ):
             raise ValueError(f"steps must be a whole number here, got {steps!r}")
         kernels.advance(self._rule, self._state, steps)
 
@@ -291,13 +288,12 @@ class LinearPolicy(Policy):
         X_T = np.ascontiguousarray(X.T)
         normals = self._rng.standard_normal(self.n_normals)
         work = kernels.make_work(*X_T.shape)
-        arm, _ = kernels.choose(self._rule, self._state, X_T, normals, work)
-        return arm
+        return kernels.choose(self._rule, self._state, X_T, normals, work)
 
     def _learn(self, x, reward, decay):
         if decay:
             kernels.observe(self._rule, self._state, x, reward)
-        elif self._rule.forgetting == kernels.WINDOW:
+        elif self._rule.settings.forgetting == kernels.WINDOW:
             raise ValueError(
                 "decay must be True for a sliding window, got False: the window counts "
                 "observations"
@@ -324,7 +320,7 @@ class LinearPolicy(Policy):
         self._state = kernels.State(**arrays)
 
     def _warn_outside_theory(self):
-        gamma, d = self._rule.gamma, self.dim
+        gamma, d = self._rule.settings.gamma, self.dim
         if gamma < 1.0 and 1.0 / (1.0 - gamma) < d:
             warnings.warn(
                 f"discount {gamma:.6g} remembers {1.0 / (1.0 - gamma):.3g} rounds, "

@@ -29,11 +29,8 @@ _NO_RADIUS = {
 
 def make_rule(P0, h0, mu0, gamma, precision, exploration, **changes):
     """A `kernels.Rule` with plain defaults for everything not named."""
+    prior = kernels.Prior(*(_typed(a) for a in (P0, h0, mu0, P0 @ P0)))
     settings = {
-        "P0": P0,
-        "h0": h0,
-        "mu0": mu0,
-        "P0_squared": P0 @ P0,
         "P0_largest": float(np.linalg.eigvalsh(P0)[-1]),
         "gamma": gamma,
         "precision": precision,
@@ -46,7 +43,8 @@ def make_rule(P0, h0, mu0, gamma, precision, exploration, **changes):
         **_NO_RADIUS,
         **changes,
     }
-    return kernels.Rule(**{key: _typed(value) for key, value in settings.items()})
+    typed = {key: _typed(value) for key, value in settings.items()}
+    return kernels.Rule(prior, kernels.Settings(**typed))
 
 
 def _typed(value):
@@ -65,12 +63,14 @@ def wrls_prior(dim, regularization):
 
 def new_state(rule):
     """The state before the first observation."""
-    d = rule.h0.size
-    ring = rule.length if rule.forgetting == kernels.WINDOW else 0
+    P0, h0 = rule.prior.P0, rule.prior.h0
+    d = h0.size
+    windowed = rule.settings.forgetting == kernels.WINDOW
+    ring = rule.settings.length if windowed else 0
     return kernels.State(
-        P=rule.P0.copy(),
-        h=rule.h0.copy(),
-        P_tilde=rule.P0.copy(),
+        P=P0.copy(),
+        h=h0.copy(),
+        P_tilde=P0.copy(),
         counts=np.zeros(4),
         warm=np.full(d, 1.0 / math.sqrt(d)),
         ring_x=np.zeros((ring, d)),
