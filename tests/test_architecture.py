@@ -23,6 +23,7 @@ COLUMNS = [
     {"posterior"},
     {"bounds"},
     {"policies"},
+    {"results"},
     {"simulation", "datasets"},
     {"experiments"},
     {"plotting"},
