@@ -7,26 +7,61 @@ from pathlib import Path
 
 import numpy as np
 
+from wsbnb import _validate
+
 FORMAT = "wsbnb-policy"
 VERSION = 1
 
 _REGISTRY = {}
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+# NumPy takes these positions as they are and reads beyond its arrays if they lie.
+_LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}
+# Setting and the part of the state whose length it is.
+_LENGTHS = {"dim": "h", "length": "ring_w"}
+# What reading a damaged or hostile file may raise.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def register(cls):
-    """Class decorator: files may name this class."""
+    """Class decorator: files may name this class.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of `Policy` with `_get_state` and `_set_state`. Its name must be
+        free; a class may be defined again, as happens in a notebook.
+
+    Returns
+    -------
+    type
+
+    Examples
+    --------
+    >>> import wsbnb
+    >>> @wsbnb.register
+    ... class CautiousTS(wsbnb.WSBLinTS):
+    ...     name = "Cautious TS"
+    """
+    known = _REGISTRY.get(cls.__name__, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(
+            f"cls must have a name of its own, got {cls.__name__!r}, which stands for "
+            f"{known.__module__}.{known.__qualname__}"
+        )
     _REGISTRY[cls.__name__] = cls
     return cls
 
 
 def save(policy, path):
     """Write `policy` to `path` in one step."""
-    if type(policy).__name__ not in _REGISTRY:
+    if _REGISTRY.get(type(policy).__name__) is not type(policy):
         raise TypeError(
             f"policy must be one of {sorted(_REGISTRY)}, got {type(policy).__name__}; "
             "decorate your class with wsbnb.register to save it"
         )
+    _validate.choice(
+        "rng", policy._rng.bit_generator.state["bit_generator"], _GENERATORS
+    )
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -97,27 +132,16 @@ def load(path):
     True
     """
     content = _read(path)
-    cls = _REGISTRY.get(content["class"])
-    if cls is None:
-        raise ValueError(
-            f"{path} holds a policy of class {content['class']!r}, which is not one of "
-            f"{sorted(_REGISTRY)}"
-        )
     try:
-        policy = cls(**content["params"])
-        policy._rng = _generator(content["rng"])
-        _generator(content["rng_start"])
-        policy._rng_start = _numpy_state(content["rng_start"])
-        policy._set_state(content["state"])
-    except (KeyError, TypeError, ValueError) as error:
+        return _build(content)
+    except (*_FAULTS, MemoryError) as error:
         raise ValueError(f"{path} is not a whole policy file: {error}") from error
-    return policy
 
 
 def _read(path):
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a whole JSON file: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a {FORMAT} file")
@@ -132,21 +156,43 @@ def _read(path):
     return content
 
 
-def _numpy_state(state):
-    inner = dict(state)
-    inner["state"] = {
-        key: np.array(value, dtype=np.uint64) if isinstance(value, list) else value
-        for key, value in state["state"].items()
-    }
-    if isinstance(inner.get("buffer"), list):
-        inner["buffer"] = np.array(inner["buffer"], dtype=np.uint64)
-    return inner
+def _build(content):
+    name, params, state = content["class"], content["params"], content["state"]
+    if name not in list(_REGISTRY):
+        raise ValueError(f"class {name!r} is not one of {sorted(_REGISTRY)}")
+    # Before anything of the size that the settings claim is made.
+    for setting, field in _LENGTHS.items():
+        if setting in params and field in state:
+            if len(state[field]) != params[setting]:
+                raise ValueError(f"state {field} does not have length {setting}")
+    policy = _REGISTRY[name](**params)
+    policy._rng = _generator(content["rng"])
+    policy._rng_start = _generator(content["rng_start"]).bit_generator.state
+    policy._set_state(state)
+    return policy
 
 
 def _generator(state):
-    name = state.get("bit_generator")
-    if name not in _GENERATORS:
-        raise ValueError(f"bit generator {name!r} is not one of {_GENERATORS}")
+    name = _validate.choice("bit_generator", state["bit_generator"], _GENERATORS)
     bits = getattr(np.random, name)()
-    bits.state = _numpy_state(state)
+    bits.state = _in_form_of(bits.state, state, "rng")
     return np.random.Generator(bits)
+
+
+def _in_form_of(model, value, name):
+    """`value` with the keys, types and shapes of `model`."""
+    if isinstance(model, dict):
+        if set(value) != set(model):
+            raise ValueError(f"{name} must have the keys {sorted(model)}")
+        return {key: _in_form_of(model[key], value[key], key) for key in model}
+    if isinstance(model, np.ndarray):
+        array = np.array(value, dtype=model.dtype)
+        if array.shape != model.shape:
+            raise ValueError(f"{name} must have shape {model.shape}, got {array.shape}")
+        return array
+    if isinstance(model, str):
+        return value
+    number = _validate.integer(name, value, minimum=0)
+    if number > _LARGEST.get(name, number):
+        raise ValueError(f"{name} must be at most {_LARGEST[name]}, got {number}")
+    return number
