@@ -27,7 +27,7 @@ COLUMNS = [
     {"simulation", "datasets"},
     {"experiments"},
     {"plotting"},
-    {"interactive"},
+    {"interactive", "figures"},
     {"bench", "cli"},
     {"__main__", "__init__"},
 ]
