@@ -71,10 +71,13 @@ def choice(name, value, allowed):
 
 def _finite_array(name, value):
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("complex numbers")
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"{name} must be an array of real numbers, got {type(value).__name__}"
+            f"{name} must be an array of real numbers, got {type(value).__name__}: "
+            f"{error}"
         ) from error
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

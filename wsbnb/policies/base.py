@@ -18,8 +18,9 @@ class TheoryWarning(UserWarning):
 class Policy:
     """What every policy can do; subclasses choose an arm and learn from a reward.
 
-    A policy of your own needs `_choose` and `_learn`. It may draw from `self._rng` in
-    `_choose` only, and must keep everything else it knows in plain attributes.
+    A policy of your own needs `_choose`, `_learn` and `_restart`; to be saved also
+    `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
+    in `_choose` only, and must keep everything else it knows in plain attributes.
     """
 
     #: Name in tables and pictures.
@@ -78,11 +79,14 @@ class Policy:
         -----
         Rewards may come late and in any order: pull as often as you like, update when
         a reward arrives. A reward counts from its arrival, not from its pull. All input
-        is checked before the state changes.
+        is checked before the state changes, and a failed update changes nothing.
         """
         X, rewards = self._observations(x, reward)
+        self._learn_all(X, rewards.tolist(), bool(decay))
+
+    def _learn_all(self, X, rewards, decay):
         for row, value in zip(X, rewards, strict=True):
-            self._learn(row, float(value), bool(decay))
+            self._learn(row, value, decay)
 
     def reset(self):
         """Back to the state of a new policy, the random generator included."""
@@ -94,6 +98,8 @@ class Policy:
     def clone(self):
         """An independent copy that continues exactly as this policy would."""
         return copy.deepcopy(self)
+
+    __copy__ = clone  # a shallow copy would share the arrays that change in place
 
     def get_params(self):
         """The constructor's arguments, without the random generator.
@@ -136,7 +142,7 @@ class Policy:
         return _validate.matrix("X", X, cols=getattr(self, "dim", None))
 
     def _observations(self, x, reward):
-        X = np.array(x, dtype=np.float64)
+        X = _validate._finite_array("x", x)
         dim = getattr(self, "dim", None)
         if X.ndim == 1:
             X = _validate.vector("x", X, dim=dim)[None, :]
@@ -159,14 +165,24 @@ def _short(value):
     return repr(value)
 
 
+_TOO_LARGE = (
+    "x and reward must keep the precision matrix finite and positive definite in "
+    "double precision; rescale the arms, or use a less extreme noise_std or prior"
+)
+
+
 class PosteriorSnapshot(GaussianPosterior):
     """A Gaussian read off a policy: `mean`, `cov`, `precision`, `predict`, `sample`."""
 
-    def __init__(self, precision, shift, noise_std, clock):
+    def __init__(self, precision, shift, noise_std, counts):
         self._P, self._h = precision, shift
         self._L = cholesky(precision)
+        if self._L is None:
+            raise ValueError(_TOO_LARGE)
         self._noise_std = noise_std
-        self._clock = clock
+        self._clock = float(counts[kernels.CLOCK])
+        self._weight_sum = float(counts[kernels.WEIGHT_SUM])
+        self._squared_weight_sum = float(counts[kernels.SQUARED_WEIGHT_SUM])
 
     def update(self, x, reward, decay=True):
         """A snapshot does not learn."""
@@ -224,7 +240,7 @@ class LinearPolicy(Policy):
             scale * self._state.P.copy(),
             scale * self._state.h.copy(),
             self.noise_std,
-            self.rounds,
+            self._state.counts,
         )
 
     def scores(self, X):
@@ -290,6 +306,25 @@ class LinearPolicy(Policy):
         work = kernels.make_work(*X_T.shape)
         return kernels.choose(self._rule, self._state, X_T, normals, work)
 
+    def _learn_all(self, X, rewards, decay):
+        before = [array.copy() for array in self._state]
+        try:
+            super()._learn_all(X, rewards, decay)
+            self._check_estimate()
+        except BaseException:
+            for array, old in zip(self._state, before, strict=True):
+                array[...] = old
+            raise
+
+    def _check_estimate(self):
+        P, h, P_tilde = self._state.P, self._state.h, self._state.P_tilde
+        matrices = (P, P_tilde) if self._rule.settings.local else (P,)
+        sound = all(cholesky(matrix) is not None for matrix in matrices)
+        if not (sound and np.isfinite(h).all()):
+            raise ValueError(
+                f"{_TOO_LARGE}, got a largest precision entry of {np.abs(P).max():.3g}"
+            )
+
     def _learn(self, x, reward, decay):
         if decay:
             kernels.observe(self._rule, self._state, x, reward)
@@ -308,15 +343,20 @@ class LinearPolicy(Policy):
         return self._state._asdict()
 
     def _set_state(self, state):
-        fresh = rules.new_state(self._rule)
-        arrays = {}
-        for field, start in fresh._asdict().items():
-            array = np.array(state[field], dtype=np.float64).reshape(start.shape)
-            if not np.isfinite(array).all():
-                raise ValueError(f"state {field} must be finite")
-            arrays[field] = array
-        if cholesky(arrays["P"]) is None:
-            raise ValueError("state P must be positive definite")
+        fresh = rules.new_state(self._rule)._asdict()
+        arrays = {
+            field: _as_stored(field, state[field], start.shape)
+            for field, start in fresh.items()
+        }
+        for field in ("P", "P_tilde"):
+            _validate.covariance(f"state {field}", arrays[field])
+        counts, ring = arrays["counts"], arrays["ring_w"]
+        head = counts[kernels.HEAD]
+        # The compiled code trusts these: a head beyond the ring would crash it.
+        if (counts < 0.0).any() or head not in range(max(ring.size, 1)):
+            raise ValueError(f"state counts cannot be {counts.tolist()}")
+        if not np.isin(ring, (0.0, 1.0)).all():
+            raise ValueError("state ring_w must hold zeros and ones")
         self._state = kernels.State(**arrays)
 
     def _warn_outside_theory(self):
@@ -328,3 +368,14 @@ class LinearPolicy(Policy):
                 TheoryWarning,
                 stacklevel=4,
             )
+
+
+def _as_stored(field, value, shape):
+    array = np.array(value, dtype=np.float64)
+    if array.size == 0 and 0 in shape:
+        array = array.reshape(shape)  # an empty list has forgotten its columns
+    if array.shape != shape:
+        raise ValueError(f"state {field} must have shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"state {field} must be finite")
+    return array

@@ -132,6 +132,7 @@ def randomised_settings(policy, radius_settings):
     law = _validate.choice("perturbation", policy.perturbation, tuple(PERTURBATIONS))
     settings = {"law": PERTURBATIONS[law], "scale": policy.scale}
     if law != "radius":
+        _check_unused(policy)
         return settings
     if policy.delta is None:
         raise ValueError(
@@ -139,3 +140,13 @@ def randomised_settings(policy, radius_settings):
             "UCB radius), got None"
         )
     return {**settings, **radius_settings()}
+
+
+def _check_unused(policy):
+    """A misspelt word is an error even where the law does not read it."""
+    _validate.choice("split", policy.split, SPLITS)
+    if policy.delta is not None:
+        _validate.probability("delta", policy.delta)
+    if hasattr(policy, "penalty"):
+        _validate.choice("radius", policy.radius, RADII)
+        _validate.choice("penalty", policy.penalty, tuple(PENALTIES))

@@ -1,6 +1,7 @@
 """Policies on weighted regularised least squares: the paper's four rivals."""
 
 from wsbnb import _validate, kernels
+from wsbnb._gaussian import checked_noise
 from wsbnb.policies import rules
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
@@ -15,7 +16,7 @@ class WRLSPolicy(LinearPolicy):
         self._dim = _validate.integer("dim", dim)
         self.regularization = _validate.positive("regularization", regularization)
         self.discount = _validate.discount("discount", discount)
-        self.noise_std = _validate.positive("noise_std", noise_std)
+        self.noise_std = checked_noise(noise_std)
 
     @property
     def dim(self):

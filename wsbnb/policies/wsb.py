@@ -1,7 +1,7 @@
 """The paper's three algorithms on the weighted sequential Bayesian posterior."""
 
 from wsbnb import _validate, kernels
-from wsbnb._gaussian import checked_prior
+from wsbnb._gaussian import checked_noise, checked_prior
 from wsbnb.policies import rules
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
@@ -11,7 +11,7 @@ class _WSBPolicy(LinearPolicy):
     """Settings and prior shared by the WSB policies."""
 
     def _set_prior(self, prior_mean, prior_cov, noise_std, discount):
-        self.noise_std = _validate.positive("noise_std", noise_std)
+        self.noise_std = checked_noise(noise_std)
         self.discount = _validate.discount("discount", discount)
         mean, cov, self._P0, self._h0 = checked_prior(prior_mean, prior_cov)
         self.prior_mean, self.prior_cov = mean, cov
