@@ -7,6 +7,7 @@ not on the number of workers.
 """
 
 import copy
+from collections.abc import Iterable
 
 import joblib
 import numpy as np
@@ -155,12 +156,18 @@ def _named(policies):
 
 
 def _plays(policy):
-    return hasattr(policy, "pull") and hasattr(policy, "update")
+    # A class has these too, but it is a function that builds a policy.
+    plays = hasattr(policy, "pull") and hasattr(policy, "update")
+    return plays and not isinstance(policy, type)
 
 
 def _trial_numbers(trials):
     if isinstance(trials, int | np.integer) and not isinstance(trials, bool):
         return list(range(_validate.integer("trials", trials)))
+    if not isinstance(trials, Iterable) or isinstance(trials, str):
+        raise TypeError(
+            f"trials must be a whole number or several of them, got {trials!r}"
+        )
     numbers = [_validate.integer("trials", i, minimum=0) for i in trials]
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"trials must be different numbers, got {list(numbers)}")
@@ -239,13 +246,10 @@ def _player(policy, world):
 
 def _overrides_round(policy):
     """Whether a subclass changed what a round does, so that compiled code is wrong."""
+    names = ("pull", "update", "_arms", "_observations", "_choose", "_learn")
     return any(
-        getattr(type(policy), name) is not getattr(base, name)
-        for base, names in (
-            (LinearPolicy, ("_choose", "_learn")),
-            (Policy, ("pull", "update")),
-        )
-        for name in names
+        getattr(type(policy), name) is not getattr(LinearPolicy, name)
+        for name in (*names, "_learn_all")
     )
 
 
@@ -309,7 +313,8 @@ class _Recorder:
         self.total, self.start, self.next = 0.0, 0, 0
 
     def add(self, regret, chosen, extra):
-        running = self.total + np.cumsum(regret)
+        # One long sum, so that the bits do not depend on the blocks.
+        running = np.cumsum(np.concatenate([[self.total], regret]))[1:]
         stop = self.start + len(regret)
         last = int(np.searchsorted(self.rounds, stop, side="right"))
         here = self.rounds[self.next : last] - self.start - 1
