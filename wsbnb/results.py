@@ -9,7 +9,7 @@ from scipy import stats
 from wsbnb import _validate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """Regret of several policies over the same trials.
 
@@ -68,7 +68,7 @@ class Results:
         DataFrame
         """
         table = self.final.pivot(index="trial", columns="policy", values="regret")
-        return table[self.policies]
+        return table.reindex(columns=self.policies)
 
     def summary(self, level=0.95):
         """Mean, spread, standard error, interval and quantiles of the final regret.
