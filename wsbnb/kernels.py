@@ -18,11 +18,16 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+_options = {"cache": True, "nogil": True, "error_model": "numpy"}
 # "contract" lets the compiler use fused multiply-add, "reassoc" lets it add up a dot
 # product in several lanes. Not-a-number keeps its meaning.
-_jit = njit(
-    cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
-)
+_jit = njit(fastmath={"contract", "reassoc"}, **_options)
+# Without "reassoc" x_i x_j and x_j x_i stay the same product: matrices that are updated
+# this way stay symmetric to the last bit.
+_symmetric = njit(fastmath={"contract"}, **_options)
+# Functions with many arrays that are called once a round are pasted into their callers:
+# passing an array on means counting its references.
+_inlined = njit(inline="always", error_model="numpy")
 
 # Unsigned loop counters tell the compiler that an index is never negative, which is
 # what allows it to use vector instructions for a loop that does not start at 0.
@@ -33,8 +38,9 @@ EXPONENTIAL, WINDOW, RESTART = range(3)
 GAUSSIAN, RECTIFIED, HALF_NORMAL, RADIUS_MULTIPLE = range(4)
 NO_PENALTY, CXV, TRIANGLE, EXACT = range(4)
 CLOCK, WEIGHT_SUM, SQUARED_WEIGHT_SUM, HEAD = range(4)
+BOUND, STEP = range(2)
 
-#: A certified largest eigenvalue may exceed the true one by this relative amount.
+#: The eigenvalue bound stops tightening when it is known to be this close, relatively.
 EIGENVALUE_SLACK = 1e-3
 #: Scores within this relative distance of the best one count as a tie.
 TIE = 1e-12
@@ -52,10 +58,11 @@ Settings = namedtuple(
 )
 
 #: What a policy knows: arrays that a round changes in place.
-State = namedtuple("State", "P h P_tilde counts warm ring_x ring_r ring_w")
+State = namedtuple("State", "P h P_tilde counts bound ring_x ring_r ring_w")
 
-#: Scratch space: [P | h | X^T], two matrices, three vectors, and rows over the arms.
-Work = namedtuple("Work", "A squares vectors rows")
+#: Scratch space: [P | h | X^T], two matrices, two vectors, rows over the arms, and a
+#: copy of the eigenvalue bound.
+Work = namedtuple("Work", "A squares vectors rows bound")
 SCORES, MEANS, WIDTHS, SPARE = range(4)
 
 
@@ -161,7 +168,7 @@ def dot(a, b):
 # --- the recursion ----------------------------------------------------------------
 
 
-@_jit
+@_symmetric
 def decay_matrix(P, P0, factor):
     """``P <- f P + (1 - f) P0``: forget, and re-inject the prior."""
     rest = 1.0 - factor
@@ -178,7 +185,7 @@ def decay(P, h, P0, h0, factor):
         h[i] = factor * h[i] + (1.0 - factor) * h0[i]
 
 
-@_jit
+@_symmetric
 def add_outer(P, x, precision):
     """``P <- P + precision x x^T``, symmetric to the last bit."""
     for i in range(x.size):
@@ -224,34 +231,64 @@ def _absorb(precision, local, P, h, P_tilde, counts, x, reward):
     counts[SQUARED_WEIGHT_SUM] += 1.0
 
 
+@_symmetric
+def _step(gamma, precision, local, P0, h0, P, h, P_tilde, counts, x, reward):
+    """Fade by one round and absorb, in one pass over each matrix."""
+    d = h.size
+    rest = 1.0 - gamma
+    for i in range(d):
+        for j in range(d):
+            P[i, j] = gamma * P[i, j] + rest * P0[i, j] + precision * (x[i] * x[j])
+        h[i] = gamma * h[i] + rest * h0[i] + precision * (x[i] * reward)
+    if local:
+        f = gamma * gamma
+        rest = 1.0 - f
+        for i in range(d):
+            for j in range(d):
+                P_tilde[i, j] = (
+                    f * P_tilde[i, j] + rest * P0[i, j] + precision * (x[i] * x[j])
+                )
+    counts[CLOCK] += 1.0
+    counts[WEIGHT_SUM] = gamma * counts[WEIGHT_SUM] + 1.0
+    counts[SQUARED_WEIGHT_SUM] = gamma * gamma * counts[SQUARED_WEIGHT_SUM] + 1.0
+
+
+@_jit
+def _rebuild(precision, P0, h0, P, h, counts, ring_x, ring_r, ring_w):
+    """Sum up the rows in the ring afresh."""
+    _restore_prior(P0, h0, P, h, counts)
+    for s in range(ring_r.size):
+        if ring_w[s] > 0.0:
+            add_observation(P, h, ring_x[s], ring_r[s], precision)
+
+
 @_jit
 def _push(rule, state, x, reward, weight):
     """Put one row into the ring of the sliding window and drop the oldest.
 
-    Each time the ring comes round the sums are rebuilt from its rows, so that the
-    rounding errors of adding and taking away cannot pile up.
+    Taking a row away again leaves a rounding error. The sums are rebuilt from the rows
+    each time the ring comes round, and when the row that leaves outweighs the rest.
     """
     P0, h0, _, _ = rule.prior
     P, h, _, counts, _, ring_x, ring_r, ring_w = state
     precision = rule.settings.precision
     head = int(counts[HEAD])
+    count = counts[WEIGHT_SUM] - ring_w[head] + weight
+    leaving = precision * dot(ring_x[head], ring_x[head])
     if ring_w[head] > 0.0:
         add_observation(P, h, ring_x[head], ring_r[head], -precision)
-    count = counts[WEIGHT_SUM] - ring_w[head] + weight
     for i in range(h.size):
         ring_x[head, i] = x[i] if weight > 0.0 else 0.0
     ring_r[head] = reward
     ring_w[head] = weight
     if weight > 0.0:
         add_observation(P, h, ring_x[head], reward, precision)
-    head += 1
-    if head == ring_r.size:
-        head = 0
-        _restore_prior(P0, h0, P, h, counts)
-        for s in range(ring_r.size):
-            if ring_w[s] > 0.0:
-                add_observation(P, h, ring_x[s], ring_r[s], precision)
-    counts[HEAD] = head
+    trace = 0.0
+    for i in range(h.size):
+        trace += P[i, i]
+    counts[HEAD] = (head + 1) % ring_r.size
+    if counts[HEAD] == 0.0 or leaving > 1e3 * trace:
+        _rebuild(precision, P0, h0, P, h, counts, ring_x, ring_r, ring_w)
     counts[WEIGHT_SUM] = count
     counts[SQUARED_WEIGHT_SUM] = count
     counts[CLOCK] += 1.0
@@ -278,6 +315,7 @@ def advance(rule, state, steps):
         for _ in range(int(steps)):
             _pass_round(s.length, P0, h0, state.P, state.h, state.counts)
     else:
+        loosen(state.bound, s.P0_largest, s.gamma**steps)
         _fade(
             s.gamma,
             s.local,
@@ -303,11 +341,17 @@ def absorb(rule, state, x, reward):
 @_jit
 def observe(rule, state, x, reward):
     """One round's update: time passes, then the observation is added."""
-    if rule.settings.forgetting == WINDOW:
+    s = rule.settings
+    if s.forgetting == WINDOW:
         _push(rule, state, x, reward, 1.0)
-    else:
+    elif s.forgetting == RESTART:
         advance(rule, state, 1.0)
         absorb(rule, state, x, reward)
+    else:
+        P0, h0, _, _ = rule.prior
+        P, h, P_tilde, counts, bound, _, _, _ = state
+        loosen(bound, s.P0_largest, s.gamma)
+        _step(s.gamma, s.precision, s.local, P0, h0, P, h, P_tilde, counts, x, reward)
 
 
 # --- the radius -------------------------------------------------------------------
@@ -331,49 +375,49 @@ def _is_certified(P0_squared, P, bound, C):
     The margin on the diagonal covers the rounding errors of the factorisation.
     """
     d = P.shape[0]
+    inverse = 1.0 / bound
     trace = 0.0
-    for i in range(d):
+    for i in range(U(d)):
         trace += P[i, i]
-        for j in range(d):
-            C[i, j] = P[i, j] - P0_squared[i, j] / bound
+        for j in range(i, U(d)):
+            C[i, j] = P[i, j] - P0_squared[i, j] * inverse
     for i in range(d):
         C[i, i] -= 4.0 * d * 2.3e-16 * trace
     return eliminate(C, d)
 
 
 @_jit
-def largest_eigenvalue(cap, P0, P0_squared, P, A, C, x, v):
-    """A number in ``[m, (1 + EIGENVALUE_SLACK) m]``, m the top eigenvalue of M.
+def loosen(bound, cap, factor):
+    """Keep the bound on the top eigenvalue m of M true while P decays by `factor`.
 
-    ``M = P0 P^-1 P0`` weighs the prior in the bound, so the number may never be too
-    small. Power steps from the last round's vector `v` give a value r <= m; a Cholesky
-    factorisation then proves that r (1 + slack) is above every eigenvalue. The first d
-    columns of `A` hold the factor of P; `C` and `x` are scratch. If a few tries do not
-    suffice (just after a change), the full eigendecomposition decides.
+    ``P >= P0^2 / m`` and ``P0 >= P0^2 / cap`` (cap is the top eigenvalue of P0) give
+    ``f P + (1 - f) P0 >= (f / m + (1 - f) / cap) P0^2``. The last factor covers the
+    rounding of this line. A new observation only makes P larger.
+    """
+    mixed = factor / bound[BOUND] + (1.0 - factor) / cap
+    bound[BOUND] = min(cap, (1.0 + 1e-14) / mixed)
+
+
+@_jit
+def tighten(bound, P0_squared, P, C):
+    """Lower the bound on the top eigenvalue of M as far as a few trials prove it.
+
+    The bound may never be too small, so each lower value is proved by a Cholesky
+    factorisation. A trial that succeeds doubles the next step, one that fails halves
+    it. In small dimensions the trials end when the bound is known to be within
+    `EIGENVALUE_SLACK`; in 32 and more there is one trial a round, which follows the
+    eigenvalue to about a per cent at a third of the cost of computing it.
     """
     d = P.shape[0]
-    for _ in range(3):
-        rayleigh = 0.0
-        for _ in range(2):
-            norm = dot(v, v)
-            multiply(P0, v, x)
-            forward_substitute(A, x)
-            rayleigh = dot(x, x) / norm
-            back_substitute(A, x)
-            multiply(P0, x, v)
-        size = math.sqrt(dot(v, v))
-        for i in range(d):
-            v[i] /= size
-        trial = rayleigh * (1.0 + EIGENVALUE_SLACK)
-        # Sigma <= Sigma0 gives M <= P0: beyond this cap nothing is left to prove.
-        if trial >= cap:
-            return cap
+    for _ in range(max(1, 32 // d)):
+        trial = bound[BOUND] * (1.0 - bound[STEP])
         if _is_certified(P0_squared, P, trial, C):
-            return trial
-    values, vectors = np.linalg.eigh(prior_weight_matrix(P0, A))
-    for i in range(d):
-        v[i] = vectors[i, d - 1]
-    return min(values[d - 1] * (1.0 + EIGENVALUE_SLACK), cap)
+            bound[BOUND] = trial
+            bound[STEP] = min(2.0 * bound[STEP], 0.5)
+        else:
+            bound[STEP] = max(0.5 * bound[STEP], 0.5 * EIGENVALUE_SLACK)
+            if bound[STEP] <= EIGENVALUE_SLACK:
+                break
 
 
 @_jit
@@ -399,9 +443,9 @@ def farthest_point(values, coefficients, S):
     `values` are the eigenvalues of M in increasing order and `coefficients` those of mu
     in its eigenbasis. The multiplier nu = top + tau solves the secular equation
     ``sum (m_i c_i)^2 / (nu - m_i)^2 = S^2`` on tau > 0. In the hard case (mu has no
-    part in the top eigenspace and the sum stays below S^2 as tau goes to 0) tau is 0. The
-    dual value is returned: for every tau it is an upper bound, and it is second-order
-    accurate at the root.
+    part in the top eigenspace and the sum stays below S^2 as tau goes to 0) tau is 0.
+    The dual value is returned: for every tau it is an upper bound, and at the root it
+    is accurate to second order.
     """
     d = values.size
     top = values[d - 1]
@@ -434,13 +478,11 @@ def farthest_point(values, coefficients, S):
 
 
 @_jit
-def prior_part(s, P0, h0, mu0, P0_squared, P, A, C, vectors):
+def prior_part(s, P0, h0, mu0, P0_squared, P, A, C, vectors, bound):
     """The prior penalty Pi, or the bound on it that the settings ask for."""
     d = P.shape[0]
     S = s.param_bound
-    x, theta, warm = vectors[0], vectors[1], vectors[2]
-    if s.penalty == NO_PENALTY:
-        return 0.0
+    x, theta = vectors[0], vectors[1]
     if s.penalty == EXACT:
         values, basis = np.linalg.eigh(prior_weight_matrix(P0, A))
         for i in range(d):
@@ -448,7 +490,10 @@ def prior_part(s, P0, h0, mu0, P0_squared, P, A, C, vectors):
             for j in range(d):
                 theta[i] += basis[j, i] * mu0[j]
         return farthest_point(values, theta, S)
-    top = largest_eigenvalue(s.P0_largest, P0, P0_squared, P, A, C, x, warm)
+    tighten(bound, P0_squared, P, C)
+    top = bound[BOUND]
+    if dot(mu0, mu0) == 0.0:
+        return math.sqrt(top) * S
     copy_vector(h0, x)
     forward_substitute(A, x)
     norm = dot(x, x)
@@ -467,7 +512,13 @@ def prior_part(s, P0, h0, mu0, P0_squared, P, A, C, vectors):
 def make_work(d, K):
     """Scratch space for d dimensions and K arms."""
     rows = np.full((4, K), np.nan)
-    return Work(np.empty((d, d + 1 + K)), np.empty((2, d, d)), np.empty((3, d)), rows)
+    return Work(
+        np.empty((d, d + 1 + K)),
+        np.empty((2, d, d)),
+        np.empty((2, d)),
+        rows,
+        np.empty(2),
+    )
 
 
 @_jit
@@ -589,7 +640,7 @@ def perturbation(s, normal, radius):
     return s.scale * abs(normal) * radius
 
 
-@_jit
+@_inlined
 def _score(
     s,
     P0,
@@ -606,6 +657,7 @@ def _score(
     squares,
     vectors,
     rows,
+    bound,
 ):
     """Fill the rows of scores; return the radius and its penalty part."""
     d, K = X_T.shape
@@ -629,7 +681,10 @@ def _score(
         if s.local:
             _local_widths(P_tilde, A, squares[0], rows[SPARE], widths)
         if s.exploration == UCB or s.law == RADIUS_MULTIPLE:
-            penalty = prior_part(s, P0, h0, mu0, P0_squared, P, A, squares[1], vectors)
+            if s.penalty != NO_PENALTY:
+                penalty = prior_part(
+                    s, P0, h0, mu0, P0_squared, P, A, squares[1], vectors, bound
+                )
             radius = noise_part(s, counts, d) + penalty
         if s.exploration == RANDOMISED_UCB:
             radius = perturbation(s, normals[0], radius)
@@ -655,8 +710,8 @@ def best_arm(scores):
 
 @_jit
 def score(rule, state, X_T, normals, work):
-    """Fill ``work.rows``; the state is only read. Returns the radius and its penalty."""
-    copy_vector(state.warm, work.vectors[2])
+    """Fill ``work.rows``, reading the state; return the radius and its penalty."""
+    copy_vector(state.bound, work.bound)
     return _score(
         rule.settings,
         rule.prior.P0,
@@ -673,14 +728,15 @@ def score(rule, state, X_T, normals, work):
         work.squares,
         work.vectors,
         work.rows,
+        work.bound,
     )
 
 
 @_jit
 def choose(rule, state, X_T, normals, work):
-    """Score, remember the eigenvector found on the way, return the arm."""
+    """Score, keep the eigenvalue bound found on the way, return the arm."""
     score(rule, state, X_T, normals, work)
-    copy_vector(work.vectors[2], state.warm)
+    copy_vector(work.bound, state.bound)
     return best_arm(work.rows[SCORES])
 
 
@@ -706,10 +762,9 @@ def run_block(rule, state, arms, mean_rewards, noise, normals, chosen, trace, me
     """
     s = rule.settings
     P0, h0, mu0, P0_squared = rule.prior
-    P, h, P_tilde, counts, warm, _, _, _ = state
+    P, h, P_tilde, counts, bound, _, _, _ = state
     d, K = arms.shape[1], arms.shape[2]
-    A, squares, vectors, rows = make_work(d, K)
-    copy_vector(warm, vectors[2])
+    A, squares, vectors, rows, _ = make_work(d, K)
     x = np.empty(d)
     for t in range(noise.size):
         X_T = arms[t if arms.shape[0] > 1 else 0]
@@ -732,6 +787,7 @@ def run_block(rule, state, arms, mean_rewards, noise, normals, chosen, trace, me
             squares,
             vectors,
             rows,
+            bound,
         )
         k = best_arm(rows[SCORES])
         chosen[t] = k
@@ -748,8 +804,9 @@ def run_block(rule, state, arms, mean_rewards, noise, normals, chosen, trace, me
             x[i] = X_T[i, k]
         reward = mean_rewards[t, k] + noise[t]
         if s.forgetting == EXPONENTIAL:
-            _fade(s.gamma, s.local, P0, h0, P, h, P_tilde, counts, 1.0)
-            _absorb(s.precision, s.local, P, h, P_tilde, counts, x, reward)
+            loosen(bound, s.P0_largest, s.gamma)
+            _step(
+                s.gamma, s.precision, s.local, P0, h0, P, h, P_tilde, counts, x, reward
+            )
         else:
             observe(rule, state, x, reward)
-    copy_vector(vectors[2], warm)

@@ -72,7 +72,8 @@ def new_state(rule):
         h=h0.copy(),
         P_tilde=P0.copy(),
         counts=np.zeros(4),
-        warm=np.full(d, 1.0 / math.sqrt(d)),
+        # At the start M = P0; the first step is a guess that adapts itself.
+        bound=np.array([rule.settings.P0_largest, 0.01]),
         ring_x=np.zeros((ring, d)),
         ring_r=np.zeros(ring),
         ring_w=np.zeros(ring),
