@@ -10,6 +10,7 @@ from wsbnb.policies.baselines import (
     SWLinUCB,
     Uniform,
 )
+from wsbnb.policies.checking import check_policy
 from wsbnb.policies.saving import load, register
 from wsbnb.policies.wrls import DLinTS, DLinUCB, DRandLinUCB, LBWeightUCB
 from wsbnb.policies.wsb import WSBLinTS, WSBLinUCB, WSBRandLinUCB
@@ -32,6 +33,7 @@ __all__ = [
     "WSBLinTS",
     "WSBLinUCB",
     "WSBRandLinUCB",
+    "check_policy",
     "load",
     "register",
 ]
