@@ -404,12 +404,13 @@ def tighten(bound, P0_squared, P, C):
 
     The bound may never be too small, so each lower value is proved by a Cholesky
     factorisation. A trial that succeeds doubles the next step, one that fails halves
-    it. In small dimensions the trials end when the bound is known to be within
-    `EIGENVALUE_SLACK`; in 32 and more there is one trial a round, which follows the
-    eigenvalue to about a per cent at a third of the cost of computing it.
+    it; they end early when the bound is known to be within `EIGENVALUE_SLACK`. There
+    are up to six trials a round in small dimensions and one from d = 17 on, which
+    follows the eigenvalue to about a per cent at a fraction of the cost of computing
+    it.
     """
     d = P.shape[0]
-    for _ in range(max(1, 32 // d)):
+    for _ in range(max(1, min(6, 32 // d))):
         trial = bound[BOUND] * (1.0 - bound[STEP])
         if _is_certified(P0_squared, P, trial, C):
             bound[BOUND] = trial

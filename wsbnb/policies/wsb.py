@@ -68,7 +68,7 @@ class WSBLinUCB(_WSBPolicy):
     penalty : {"cxv", "exact", "triangle"}
         The prior penalty :math:`\Pi`: one of the paper's two bounds, or its exact
         value. The bounds use a largest eigenvalue that is proved never to be too
-        small; it is about 0.1 % too large in small dimensions and 1 % at d = 32.
+        small; on average it is about 1 % too large.
     rng : None, int, SeedSequence or Generator
         Not used by this rule; kept for a common interface.
 
