@@ -71,3 +71,66 @@ def test_too_old_python_is_told(tmp_path):
     done = run(sys.executable, "-c", code)
     assert done.returncode != 0
     assert "needs Python 3.11 or newer" in done.stderr
+
+
+@pytest.fixture
+def installer(tmp_path, monkeypatch):
+    """The installation script, at work on an environment in a temporary folder."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import install
+
+    venv = tmp_path / ".venv"
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    monkeypatch.setattr(install, "VENV", venv)
+    monkeypatch.setattr(install, "PYTHON", venv / "bin" / "python")
+    monkeypatch.setattr(install, "READY", venv / ".wsbnb-ready")
+    monkeypatch.setattr(install, "BUSY", venv / ".wsbnb-installing")
+    monkeypatch.setattr(install, "SCRATCH", tmp_path / "scratch")
+    monkeypatch.setattr(install, "fingerprint", lambda: f"abc {install.VENV}\n")
+    monkeypatch.setattr(install, "pip", lambda *arguments: None)
+    return install
+
+
+@pytest.fixture
+def finished(installer):
+    """The same with a complete environment."""
+    (installer.VENV / "bin").mkdir(parents=True)
+    installer.PYTHON.symlink_to(sys.executable)
+    installer.install()
+    assert installer.is_ready()
+    return installer
+
+
+def test_no_environment_yet_is_no_complaint(installer):
+    assert not installer.is_ready()
+    assert installer.why_start_again() is None
+
+
+def test_interrupted_installation_starts_afresh(finished, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(finished, "pip", interrupted)
+    monkeypatch.setattr(finished, "fingerprint", lambda: f"def {finished.VENV}\n")
+    with pytest.raises(SystemExit, match="Run make again"):
+        finished.main()
+    assert not finished.is_ready()
+    assert "interrupted" in finished.why_start_again()
+
+
+def test_half_made_environment_starts_afresh(installer):
+    installer.VENV.mkdir()
+    assert "does not start" in installer.why_start_again()
+
+
+def test_moved_environment_starts_afresh(finished):
+    finished.READY.write_text("abc /somewhere/else/.venv\n")
+    assert "moved" in finished.why_start_again()
+
+
+def test_changed_lock_is_installed_on_top(finished, monkeypatch):
+    monkeypatch.setattr(finished, "fingerprint", lambda: f"def {finished.VENV}\n")
+    assert not finished.is_ready()
+    assert finished.why_start_again() is None
+    finished.main()
+    assert finished.is_ready()
