@@ -1,6 +1,7 @@
 """The paper's experiments as data, run, stored, compared and questioned."""
 
 from wsbnb.experiments.cache import Cache, CellResult, cache_folder, source_checksum
+from wsbnb.experiments.calibration import READINGS, calibration_study
 from wsbnb.experiments.paper import (
     CALIBRATED,
     DIMS,
@@ -24,6 +25,15 @@ from wsbnb.experiments.report import (
     text_report,
     text_table,
 )
+from wsbnb.experiments.robustness import (
+    fit_exponents,
+    study_arms,
+    study_baselines,
+    study_discount,
+    study_horizon,
+    study_noise_law,
+    study_noise_level,
+)
 from wsbnb.experiments.run import run_cells
 from wsbnb.experiments.specs import (
     ALGORITHMS,
@@ -33,11 +43,21 @@ from wsbnb.experiments.specs import (
     Setting,
     changed,
 )
+from wsbnb.experiments.studies import (
+    CLAIMS,
+    honest_claims,
+    honest_slow,
+    paired_difference,
+    study,
+    study_matched_scale,
+    study_ucb_variants,
+)
 
 __all__ = [
     "ALGORITHMS",
     "BASELINES",
     "CALIBRATED",
+    "CLAIMS",
     "Cache",
     "Cell",
     "CellResult",
@@ -48,18 +68,33 @@ __all__ = [
     "PaperCell",
     "Player",
     "Protocol",
+    "READINGS",
     "SCENARIOS",
     "Setting",
     "agreement",
     "bootstrap_std_ratio",
     "cache_folder",
+    "calibration_study",
     "changed",
     "compare",
+    "fit_exponents",
+    "honest_claims",
+    "honest_slow",
+    "paired_difference",
     "printed_table",
     "run_cells",
     "run_papercells",
     "run_table",
     "source_checksum",
+    "study",
+    "study_arms",
+    "study_baselines",
+    "study_discount",
+    "study_horizon",
+    "study_matched_scale",
+    "study_noise_law",
+    "study_noise_level",
+    "study_ucb_variants",
     "summarise",
     "table2",
     "table3",

@@ -276,6 +276,8 @@ def text_report(comparison):
     """
     if not len(comparison):
         return "The paper prints none of these cells: nothing to compare."
+    if comparison["z"].isna().any():
+        return "One trial has no spread: nothing to compare."
     columns = ["scenario", "algorithm", "prior_mean_norm", "dimension", "mean"]
     columns += ["paper_mean", "ratio", "z", "std", "paper_std", "std_ratio", "f_pvalue"]
     columns = [c for c in columns if c in comparison]

@@ -1,0 +1,275 @@
+"""Questions to the paper's comparison: a slow scenario that moves, equal scales, radii.
+
+Every study returns a tidy frame. Comparisons are paired: both sides met the same
+worlds, and the interval is that of the mean difference.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from wsbnb import _validate
+from wsbnb.experiments.paper import CALIBRATED, DIMS, printed_table, table2
+from wsbnb.experiments.report import compare, run_papercells, summarise
+from wsbnb.experiments.run import run_cells
+from wsbnb.experiments.specs import Cell, Player, Setting
+
+#: What the text concludes from Table 2, as pairs (better, worse).
+CLAIMS = (
+    ("WSB-RandLinUCB", "D-RandLinUCB"),
+    ("WSB-LinTS", "D-LinTS"),
+    ("WSB-LinUCB", "LB-WeightUCB"),
+    ("D-LinUCB", "WSB-LinUCB"),
+    ("D-LinUCB", "LB-WeightUCB"),
+    ("WSB-RandLinUCB", "WSB-LinTS"),
+    ("WSB-LinTS", "D-LinUCB"),
+    ("D-LinTS", "D-LinUCB"),
+)
+
+
+def paired_difference(finals, baseline, level=0.95):
+    """The mean difference of two samples taken on the same worlds.
+
+    Parameters
+    ----------
+    finals, baseline : arrays of shape (trials,)
+    level : float, default 0.95
+        Of the t interval.
+
+    Returns
+    -------
+    dict
+        difference (finals minus baseline: negative is better), diff_se, low, high,
+        wins (share of trials with less regret than the baseline) and ratio of means.
+
+    Examples
+    --------
+    >>> row = paired_difference([1.0, 2.0, 3.0], [2.0, 4.0, 3.0])
+    >>> row["difference"], round(row["diff_se"], 4), round(row["ratio"], 4)
+    (-1.0, 0.5774, 0.6667)
+    """
+    a = _validate.vector("finals", finals)
+    b = _validate.vector("baseline", baseline, dim=a.size)
+    d = a - b
+    n = len(d)
+    se = float(d.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    half = se * stats.t.ppf(0.5 + level / 2, n - 1) if n > 1 else np.nan
+    mean = float(d.mean())
+    return {
+        "difference": mean,
+        "diff_se": se,
+        "low": float(mean - half),
+        "high": float(mean + half),
+        "wins": float((d < 0).mean()),
+        "ratio": float(a.mean() / b.mean()) if b.mean() else np.nan,
+    }
+
+
+def study(cells, columns, baseline, trials, seed, **options):
+    """Run labelled cells and put each beside the baseline of its setting.
+
+    Parameters
+    ----------
+    cells : dict of tuple to Cell
+        Keys hold one value per column.
+    columns : tuple of str
+    baseline : callable
+        From a key to the key it is compared with.
+    trials, seed : int
+    **options
+        cache, force, n_jobs and progress of :func:`run_cells`.
+
+    Returns
+    -------
+    DataFrame
+        The columns, mean, std, se and trials, and those of :func:`paired_difference`.
+    """
+    results = run_cells(cells.values(), trials=trials, seed=seed, **options)
+    rows = []
+    for key, cell in cells.items():
+        result, other = results[cell], results[cells[baseline(key)]]
+        row = dict(zip(columns, key, strict=True))
+        row |= {"mean": result.mean, "std": result.std, "se": result.se}
+        row["trials"] = len(result.finals)
+        rows.append(row | paired_difference(result.finals, other.finals))
+    return pd.DataFrame(rows)
+
+
+def honest_slow(trials=100, dims=DIMS, seed=0, closed_tour=False, **options):
+    """Table 2's slow scenario with a parameter that moves.
+
+    Everything else is as in the calibrated protocol; the discount uses the exact
+    :math:`B_T` of the moving path.
+
+    Parameters
+    ----------
+    trials, seed : int
+    dims : sequence of int
+    closed_tour : bool, default False
+        Whether the path returns to the first anchor.
+    **options
+        cache, force, n_jobs and progress of :func:`run_cells`.
+
+    Returns
+    -------
+    DataFrame
+        As from :func:`compare`; paper_mean is the printed value, which a parameter
+        that does not move reproduces.
+    """
+    cells = _moving(trials, dims, seed, closed_tour)
+    return compare(summarise(cells, run_papercells(cells, **options)))
+
+
+def _moving(trials, dims, seed, closed_tour=False):
+    path = {"slow_path": "slow", "slow_variation": None, "closed_tour": closed_tour}
+    protocol = replace(CALIBRATED, name="moving", **path)
+    common = {"trials": trials, "seed": seed, "protocol": protocol}
+    return table2(dims, ("slow",), **common)
+
+
+def honest_claims(trials=100, dims=DIMS, seed=0, **options):
+    """The conclusions drawn from Table 2, checked in print, still, moving and abrupt.
+
+    Parameters
+    ----------
+    trials, seed : int
+    dims : sequence of int
+    **options
+        cache, force, n_jobs and progress of :func:`run_cells`.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim, world and dimension: better, worse, world ("abrupt",
+        "still", "moving"), printed (the printed difference, better minus worse; None
+        where the paper has no such world), the paired difference with its interval,
+        and holds: "yes" if the interval lies below 0, "no" if above, else "open".
+    """
+    common = {"trials": trials, "seed": seed}
+    worlds = {
+        "abrupt": table2(dims, ("abrupt",), **common),
+        "still": table2(dims, ("slow",), **common),
+        "moving": _moving(trials, dims, seed),
+    }
+    every = [cell for cells in worlds.values() for cell in cells]
+    results = run_papercells(every, **options)
+    printed = printed_table(2).set_index(["scenario", "algorithm", "dimension"])["mean"]
+    rows = []
+    for better, worse in CLAIMS:
+        for world, cells in worlds.items():
+            found = {(c.algorithm, c.dim): results[c].finals for c in cells}
+            for d in dims:
+                row = {"better": better, "worse": worse, "world": world}
+                row |= {"dimension": d, "printed": np.nan}
+                scenario = "abrupt" if world == "abrupt" else "slow"
+                if world != "moving" and (scenario, better, d) in printed.index:
+                    row["printed"] = (
+                        printed[scenario, better, d] - printed[scenario, worse, d]
+                    )
+                pair = paired_difference(found[better, d], found[worse, d])
+                rows.append({**row, **pair, "holds": _verdict(pair)})
+    return pd.DataFrame(rows)
+
+
+def _verdict(pair):
+    if pair["high"] < 0:
+        return "yes"
+    return "no" if pair["low"] > 0 else "open"
+
+
+def study_matched_scale(trials=50, dims=DIMS, seed=0, scenario="abrupt", **options):
+    r"""What remains of the randomised comparison when both sides sample as widely.
+
+    D-LinTS draws with covariance :math:`a^2V^{-1}\tilde VV^{-1}\approx
+    a^2V^{-1}/(1+\gamma)` where data dominate, WSB-LinTS with
+    :math:`\sigma^2V^{-1}`. So :math:`a=\sigma\sqrt{1+\gamma}` matches the scales.
+    With also :math:`\lambda=\sigma^2` the two means are the same function of the data.
+
+    Parameters
+    ----------
+    trials, seed : int
+    dims : sequence of int
+    scenario : {"abrupt", "slow", "still"}
+        What the parameter really does; "still" computes the discount for
+        :math:`2\pi`, as the calibrated protocol.
+    **options
+        cache, force, n_jobs and progress of :func:`run_cells`.
+
+    Returns
+    -------
+    DataFrame
+        Per dimension and variant: family ("TS", "RandUCB"), variant, the mean and the
+        paired difference to the WSB method at a = 1.
+    """
+    variation = CALIBRATED.slow_variation if scenario == "still" else None
+    variants = {
+        "WSB, a = 1": ("WSB", {}),
+        "D, a = 1": ("D", {}),
+        "D, matched a": ("D", {"scale_rule": "matched"}),
+        "D, matched a and lambda": (
+            "D",
+            {"scale_rule": "matched", "regularization": 0.15},
+        ),
+        "WSB, a matched to D": ("WSB", {"scale_rule": "unmatched"}),
+    }
+    families = {"TS": "LinTS", "RandUCB": "RandLinUCB"}
+    cells = {}
+    for d in dims:
+        for family, suffix in families.items():
+            for variant, (side, changes) in variants.items():
+                player = Player(f"{side}-{suffix}", variation=variation, **changes)
+                cells[d, family, variant] = Cell(Setting(scenario, d), player)
+    columns = ("dimension", "family", "variant")
+
+    def wsb(key):
+        return (*key[:2], "WSB, a = 1")
+
+    return study(cells, columns, wsb, trials, seed, **options)
+
+
+def study_ucb_variants(
+    trials=40, dims=(2, 6, 16), seed=0, scenario="abrupt", prior_mean_norm=0, **options
+):
+    """WSB-LinUCB with other radii and penalties, beside the two WRLS methods.
+
+    Parameters
+    ----------
+    trials, seed : int
+    dims : sequence of int
+    scenario : {"abrupt", "slow", "still"}
+        As in :func:`study_matched_scale`.
+    prior_mean_norm : float, default 0
+        Norm of WSB-LinUCB's prior mean.
+    **options
+        cache, force, n_jobs and progress of :func:`run_cells`.
+
+    Returns
+    -------
+    DataFrame
+        Per dimension and variant: the mean and the paired difference to WSB-LinUCB as
+        printed (trace, cxv, delta / T).
+    """
+    variation = CALIBRATED.slow_variation if scenario == "still" else None
+    first = "WSB-LinUCB: trace, cxv, delta/T"
+    variants = {
+        first: {},
+        "lambda_max radius": {"radius": "lambda_max"},
+        "triangle penalty": {"penalty": "triangle"},
+        "exact penalty": {"penalty": "exact"},
+        "delta, not split": {"split": "none"},
+        "delta, anytime": {"split": "anytime"},
+        "lambda_max and exact": {"radius": "lambda_max", "penalty": "exact"},
+        "D-LinUCB": {"algorithm": "D-LinUCB"},
+        "LB-WeightUCB": {"algorithm": "LB-WeightUCB"},
+    }
+    cells = {}
+    for d in dims:
+        for name, changes in variants.items():
+            words = {"algorithm": "WSB-LinUCB", "variation": variation, **changes}
+            if words["algorithm"] == "WSB-LinUCB":
+                words["prior_mean_norm"] = float(prior_mean_norm)
+            cells[d, name] = Cell(Setting(scenario, d), Player(**words))
+    columns = ("dimension", "variant")
+    return study(cells, columns, lambda k: (k[0], first), trials, seed, **options)
