@@ -15,6 +15,7 @@ from wsbnb.experiments.paper import (
     table2,
     table3,
 )
+from wsbnb.experiments.recorded import long_run, record, recorded
 from wsbnb.experiments.report import (
     agreement,
     bootstrap_std_ratio,
@@ -80,8 +81,11 @@ __all__ = [
     "fit_exponents",
     "honest_claims",
     "honest_slow",
+    "long_run",
     "paired_difference",
     "printed_table",
+    "record",
+    "recorded",
     "run_cells",
     "run_papercells",
     "run_table",

@@ -1,0 +1,166 @@
+"""The command line, end to end."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from wsbnb import cli, experiments, figures
+from wsbnb.__main__ import main
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("WSBNB_CACHE", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_table2_from_a_shell(own_folder):
+    words = "reproduce table2 --trials 3 --seed 5 --out out/t2.csv --scenario abrupt"
+    done = subprocess.run(
+        [sys.executable, "-m", "wsbnb", *words.split(), "--dims", "2", "4"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(own_folder / "out" / "t2.csv")
+    columns = ["scenario", "algorithm", "dimension", "mean", "std", "trials", "se"]
+    assert list(table.columns) == columns
+    assert len(table) == 14 and set(table["dimension"]) == {2, 4}
+    assert set(table["scenario"]) == {"abrupt"} and set(table["trials"]) == {3}
+    expected = experiments.run_table(
+        experiments.table2([2, 4], ["abrupt"], trials=3, seed=5), cache=False
+    )
+    np.testing.assert_allclose(table["mean"], expected["mean"], rtol=1e-12)
+    assert "WSB-RandLinUCB" in done.stdout and "14 cells" in done.stdout
+    assert "left" in done.stderr  # the time left
+
+
+def run(words):
+    return main([*words.split(), "--quiet", "--n-jobs", "1"])
+
+
+def test_table3_and_protocol(own_folder, capsys):
+    short = "--trials 2 --dims 3 --horizon 80"
+    assert run(f"reproduce table3 {short} --out a.csv") == 0
+    assert run(f"reproduce table3 {short} --out b.csv --protocol printed") == 0
+    ours, printed = pd.read_csv("a.csv"), pd.read_csv("b.csv")
+    assert list(ours.columns[:4]) == [
+        "scenario",
+        "algorithm",
+        "prior_mean_norm",
+        "dimension",
+    ]
+    assert len(ours) == 18
+    differs = ours["mean"] != printed["mean"]
+    slow, rand = ours["scenario"] == "slow", ours["algorithm"] == "WSB-RandLinUCB"
+    assert (differs == (slow | rand)).all()
+    assert "no comparison" in capsys.readouterr().out
+
+
+def test_report_file(own_folder):
+    words = "reproduce table2 --trials 2 --dims 2 --scenario slow --report r.csv"
+    assert run(words) == 0
+    report = pd.read_csv("r.csv")
+    assert {"ratio", "z", "paper_mean", "std_ratio", "f_pvalue"} <= set(report)
+    assert (own_folder / "table2.csv").exists()
+
+
+@pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_figures(own_folder, kind, start):
+    words = f"reproduce figures --trials 2 --dims 2 3 --horizon 80 --format {kind}"
+    assert run(words) == 0
+    files = sorted(p.name for p in (own_folder / "figures").iterdir())
+    assert files == [
+        f"regret_{s}_d{d}.{kind}" for s in ("abrupt", "slow") for d in (2, 3)
+    ]
+    assert (own_folder / "figures" / files[0]).read_bytes().startswith(start)
+
+
+def test_all(own_folder):
+    assert run("reproduce all --trials 2 --dims 2 --horizon 80 --out x") == 0
+    files = {
+        p.relative_to(own_folder / "x").as_posix()
+        for p in (own_folder / "x").rglob("*.*")
+    }
+    assert files == {
+        "table2.csv",
+        "table3.csv",
+        "figures/regret_abrupt_d2.png",
+        "figures/regret_slow_d2.png",
+    }
+
+
+def test_cache_and_force(own_folder, monkeypatch):
+    words = "reproduce table2 --trials 2 --dims 2 --horizon 80 --cache here"
+    run(words)
+    assert len(list((own_folder / "here").glob("*.npz"))) == 14
+    monkeypatch.setattr(experiments.run, "simulate", None)
+    assert run(words) == 0
+    with pytest.raises(TypeError):
+        run(words + " --force")
+
+
+def test_interrupt_says_how_to_continue(monkeypatch, capsys):
+    def interrupt(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_reproduce", interrupt)
+    assert run("reproduce table2") == 130
+    assert "continues" in capsys.readouterr().err
+
+
+def test_one_trial_is_not_compared(capsys):
+    assert run("reproduce table2 --trials 1 --dims 2 --scenario slow") == 0
+    assert "no spread" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("reproduce table2 --trials 0", "--trials"),
+        ("reproduce table2 --dims 1", "--dims"),
+        ("reproduce table2 --dims two", "--dims"),
+        ("reproduce table2 --seed -1", "--seed"),
+        ("reproduce table2 --protocol guess", "--protocol"),
+        ("reproduce table9", "table9"),
+        ("reproduce table2 --scenario fast", "--scenario"),
+    ],
+)
+def test_bad_words_are_named(words, named, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(words.split())
+    assert stopped.value.code == 2
+    assert named in capsys.readouterr().err
+
+
+def test_zero_jobs_are_refused():
+    with pytest.raises(SystemExit, match="n-jobs"):
+        main(["reproduce", "table2", "--n-jobs", "0"])
+
+
+def test_bench_gets_its_words(monkeypatch):
+    bench = pytest.importorskip("wsbnb.bench")
+    monkeypatch.setattr(bench, "main", lambda argv: argv)
+    assert main(["bench", "--json", "x"]) == ["--json", "x"]
+
+
+def test_panels_mark_the_change_points():
+    options = {"trials": 2, "horizon": 80, "cache": False}
+    panels = figures.regret_figures([2], **options)
+    marks = {}
+    for (scenario, _), figure in panels.items():
+        lines = figure.axes[0].lines
+        vertical = [line for line in lines if len(set(line.get_xdata())) == 1]
+        marks[scenario] = [line.get_xdata()[0] for line in vertical]
+        assert len(lines) - len(vertical) == 7
+        assert len(figure.axes[0].collections) == 7  # the bands
+    assert marks == {"abrupt": [20, 40, 60], "slow": []}
