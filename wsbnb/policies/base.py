@@ -320,7 +320,8 @@ class LinearPolicy(Policy):
         P, h, P_tilde = self._state.P, self._state.h, self._state.P_tilde
         matrices = (P, P_tilde) if self._rule.settings.local else (P,)
         sound = all(cholesky(matrix) is not None for matrix in matrices)
-        if not (sound and np.isfinite(h).all()):
+        # False for not-a-number too; leaves room for the products of a scoring.
+        if not (sound and (np.abs(h) < 1e300).all()):
             raise ValueError(
                 f"{_TOO_LARGE}, got a largest precision entry of {np.abs(P).max():.3g}"
             )
