@@ -379,6 +379,19 @@ def test_slider_of_figures_and_of_paths():
     assert width == pytest.approx(height, rel=0.01)
 
 
+def test_parts_of_a_policy_share_its_style_and_stay_out_of_the_legend():
+    line = ([0.0, 1.0], [0.0, 1.0])
+    names = ["WSB-LinTS", "WSB-LinTS: arm", "mine: arm"]
+    frames = [dict.fromkeys(names, line)] * 2
+    html, _ = _payload(interactive.slider_figure(frames, ["1", "2"], "Parts"))
+    legend, picture = html.split('role="img"')
+    strokes = re.findall(r'class="wsb-frame"[^>]*stroke="(#\w+)"', picture)
+    color = plotting.policy_style("WSB-LinTS")["color"]
+    assert strokes[:2] == [color, color] and strokes[2] != color
+    assert ">WSB-LinTS<" in legend and ">mine: arm<" in legend
+    assert "WSB-LinTS: arm" not in legend
+
+
 def test_slider_cannot_end_its_own_script():
     widget = interactive.curve_slider(
         [0, 1], {"</script><b>": [0, 1]}, title="</script>"

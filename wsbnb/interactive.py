@@ -100,7 +100,8 @@ def slider_figure(
     frames : list
         Either matplotlib figures (embedded as small PNGs) or dicts that map a line's
         name to its points ``(x, y)``, each frame with the same names. Lines weigh
-        far less; a widget above 300 kB is refused.
+        far less; a widget above 300 kB is refused. A policy's line has the policy's
+        style; so has a line named ``"policy: part"``, which the legend leaves out.
     labels : list of str
         What the slider says at each frame, e.g. ``"γ = 0.95"``.
     title, caption : str
@@ -230,8 +231,9 @@ def _line_styles(names):
     """Colour and dash pattern by name: the policy's own where there is one."""
     styles, free = {}, 0
     for name in names:
-        if policy_name(name) in STYLES:
-            style = policy_style(name)
+        owner = name.partition(":")[0]
+        if policy_name(owner) in STYLES:
+            style = policy_style(owner)
             dash = style["linestyle"]
             dash = _DASHES[dash] if isinstance(dash, str) else _join(dash[1])
             styles[name] = style["color"], dash
@@ -239,6 +241,12 @@ def _line_styles(names):
             styles[name] = _COLORS[free % len(_COLORS)], ""
             free += 1
     return styles
+
+
+def _is_part(name):
+    """Whether a line is named "policy: part"."""
+    owner, colon, _ = name.partition(":")
+    return bool(colon) and policy_name(owner) in STYLES
 
 
 def _join(numbers):
@@ -339,7 +347,7 @@ def _legend(styles):
         f'<span><svg viewBox="0 0 30 12" aria-hidden="true">'
         f"{_polyline('0,6 30,6', style, False)}</svg>{escape(name)}</span>"
         for name, style in styles.items()
-        if name
+        if name and not _is_part(name)
     )
     return f'<div class="wsb-legend">{entries}</div>'
 
