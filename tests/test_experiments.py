@@ -245,6 +245,20 @@ def test_force_computes_again(own_cache):
     np.testing.assert_array_equal(store.load(cell, 0).finals, truth.finals)
 
 
+def test_trials_of_another_process_are_kept(monkeypatch):
+    cell = ex.table2(**SMALL)[0].cell
+    whole = ex.run_cells([cell], trials=9, cache=False)[cell]
+    real, store = ex.run.simulate, ex.Cache()
+
+    def while_another_process_stores(*args, **kwargs):
+        store.store(cell, 0, whole)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(ex.run, "simulate", while_another_process_stores)
+    assert len(ex.run_cells([cell], trials=4)[cell].finals) == 4
+    np.testing.assert_array_equal(store.load(cell, 0).finals, whole.finals)
+
+
 def test_stale_results_are_not_found(monkeypatch):
     cell = ex.table2(**SMALL)[0].cell
     ex.run_cells([cell], trials=4)

@@ -282,6 +282,14 @@ def replace_file(path, data):
     ----------
     path : path-like
     data : bytes
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(pathlib.Path(folder) / "x", b"new")
+    ...     (pathlib.Path(folder) / "x").read_bytes()
+    b'new'
     """
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

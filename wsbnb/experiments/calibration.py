@@ -127,8 +127,10 @@ def calibration_study(
     -------
     DataFrame
         One row per reading: factor, reading, calibrated (whether it is the one of the
-        calibrated protocol), cells, chi2_mean, chi2_std, max_z, and the two sums
-        divided by the number of cells (about 1 where a reading fits).
+        calibrated protocol), cells, chi2_mean, chi2_std, max_z, the two sums divided
+        by the number of cells (about 1 where a reading fits), and p_mean and p_std,
+        the chances of larger sums if the cells were independent (they are not quite:
+        cells of one setting share worlds).
 
     Examples
     --------
@@ -211,4 +213,5 @@ def _scored(frame):
     scores["mean_per_cell"] = scores["chi2_mean"] / scores["cells"]
     scores["std_per_cell"] = scores["chi2_std"] / scores["cells"]
     scores["p_mean"] = stats.chi2.sf(scores["chi2_mean"], scores["cells"])
+    scores["p_std"] = stats.chi2.sf(scores["chi2_std"], scores["cells"])
     return scores

@@ -31,6 +31,13 @@ def long_run(trials=1000, seed=0, cells=None, **options):
         Columns table, scenario, algorithm, prior_mean_norm, dimension, mean, std,
         trials, se, first20 (mean over the first 20 trials), seed, version and sources
         (start of the checksum of the code that decides the numbers).
+
+    Examples
+    --------
+    >>> from wsbnb.experiments import long_run, table3
+    >>> cells = table3([2], ["abrupt"], [10], trials=2, horizon=40)
+    >>> long_run(cells=cells, cache=False)["table"].tolist()
+    [3, 3, 3]
     """
     from wsbnb import __version__  # late: the package may still be loading
 

@@ -50,6 +50,13 @@ def run_papercells(cells, **options):
     Returns
     -------
     dict of PaperCell to CellResult
+
+    Examples
+    --------
+    >>> from wsbnb.experiments import run_papercells, table2
+    >>> cells = table2(dims=[2], scenarios=["abrupt"], trials=2, horizon=40)
+    >>> len(run_papercells(cells, cache=False))
+    7
     """
     cells = list(cells)
     counts = {(cell.trials, cell.seed) for cell in cells}
@@ -74,6 +81,15 @@ def summarise(cells, results):
     Returns
     -------
     DataFrame
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.experiments import CellResult, PaperCell
+    >>> cell = PaperCell("abrupt", "D-LinTS", 2)
+    >>> result = CellResult(np.arange(2), np.array([1.0, 3.0]), np.array([9]), None)
+    >>> summarise([cell], {cell: result})["mean"].tolist()
+    [2.0]
     """
     ablation = any(cell.prior_mean_norm for cell in cells)
     rows = []
@@ -273,6 +289,12 @@ def text_report(comparison):
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> text_report(pd.DataFrame({"z": []}))
+    'The paper prints none of these cells: nothing to compare.'
     """
     if not len(comparison):
         return "The paper prints none of these cells: nothing to compare."

@@ -71,16 +71,16 @@ def run_cells(
         for cell in cells
     }
     missing = {cell: numbers for cell, numbers in missing.items() if len(numbers)}
-    _Runner(seed, store, n_jobs, progress).run(missing, found)
+    _Runner(seed, store, force, n_jobs, progress).run(missing, found)
     return {cell: found[cell].take(wanted) for cell in cells}
 
 
 class _Runner:
     """Works through what is missing and saves at short intervals."""
 
-    def __init__(self, seed, store, n_jobs, progress):
-        self.seed, self.store, self.n_jobs = seed, store, n_jobs
-        self.progress = progress
+    def __init__(self, seed, store, force, n_jobs, progress):
+        self.seed, self.store, self.force = seed, store, force
+        self.n_jobs, self.progress = n_jobs, progress
 
     def run(self, missing, found):
         work = sum(_cost(cell) * len(numbers) for cell, numbers in missing.items())
@@ -131,9 +131,15 @@ class _Runner:
         self._save(unsaved, found)
 
     def _save(self, cells, found):
-        if self.store is not None:
-            for cell in cells:
-                self.store.store(cell, self.seed, found[cell])
+        if self.store is None:
+            return
+        for cell in cells:
+            if not self.force:
+                # Another process may have stored more trials in the meantime.
+                stored = self.store.load(cell, self.seed)
+                if stored is not None:
+                    found[cell] = found[cell].merged(stored)
+            self.store.store(cell, self.seed, found[cell])
 
 
 def _split(results, n_trials):

@@ -85,6 +85,15 @@ def study(cells, columns, baseline, trials, seed, **options):
     -------
     DataFrame
         The columns, mean, std, se and trials, and those of :func:`paired_difference`.
+
+    Examples
+    --------
+    >>> from wsbnb.experiments import Cell, Player, Setting, study
+    >>> setting = Setting("abrupt", dim=2, horizon=80)
+    >>> cells = {(n,): Cell(setting, Player(n)) for n in ("LinTS", "Oracle")}
+    >>> frame = study(cells, ("policy",), lambda key: ("LinTS",), 2, 0, cache=False)
+    >>> frame["difference"].tolist()[0]
+    0.0
     """
     results = run_cells(cells.values(), trials=trials, seed=seed, **options)
     rows = []
@@ -117,6 +126,11 @@ def honest_slow(trials=100, dims=DIMS, seed=0, closed_tour=False, **options):
     DataFrame
         As from :func:`compare`; paper_mean is the printed value, which a parameter
         that does not move reproduces.
+
+    Examples
+    --------
+    >>> honest_slow(trials=2, dims=[2], cache=False)["paper_mean"].tolist()
+    [440.4, 504.6, 446.3, 169.3, 130.8, 210.9, 136.6]
     """
     cells = _moving(trials, dims, seed, closed_tour)
     return compare(summarise(cells, run_papercells(cells, **options)))
@@ -146,6 +160,12 @@ def honest_claims(trials=100, dims=DIMS, seed=0, **options):
         "still", "moving"), printed (the printed difference, better minus worse; None
         where the paper has no such world), the paired difference with its interval,
         and holds: "yes" if the interval lies below 0, "no" if above, else "open".
+
+    Examples
+    --------
+    >>> claims = honest_claims(trials=2, dims=[2], cache=False)
+    >>> claims["world"].unique().tolist()
+    ['abrupt', 'still', 'moving']
     """
     common = {"trials": trials, "seed": seed}
     worlds = {
@@ -202,6 +222,12 @@ def study_matched_scale(trials=50, dims=DIMS, seed=0, scenario="abrupt", **optio
     DataFrame
         Per dimension and variant: family ("TS", "RandUCB"), variant, the mean and the
         paired difference to the WSB method at a = 1.
+
+    Examples
+    --------
+    >>> frame = study_matched_scale(trials=2, dims=[2], cache=False)
+    >>> len(frame), float(frame["difference"].iloc[0])
+    (10, 0.0)
     """
     variation = CALIBRATED.slow_variation if scenario == "still" else None
     variants = {
@@ -250,6 +276,12 @@ def study_ucb_variants(
     DataFrame
         Per dimension and variant: the mean and the paired difference to WSB-LinUCB as
         printed (trace, cxv, delta / T).
+
+    Examples
+    --------
+    >>> frame = study_ucb_variants(trials=2, dims=[2], cache=False)
+    >>> frame["variant"].iloc[0], float(frame["ratio"].iloc[0])
+    ('WSB-LinUCB: trace, cxv, delta/T', 1.0)
     """
     variation = CALIBRATED.slow_variation if scenario == "still" else None
     first = "WSB-LinUCB: trace, cxv, delta/T"
