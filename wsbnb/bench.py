@@ -6,6 +6,7 @@ machines; the ratios are what to look at.
 """
 
 import argparse
+import contextlib
 import json
 import time
 
@@ -146,6 +147,19 @@ def _world(dim, n_arms, rounds):
     return arms[None], expected, noise, rng.standard_normal((rounds, dim))
 
 
+def one_thread():
+    """A context in which BLAS uses one thread, where threadpoolctl is installed.
+
+    Without it set ``OPENBLAS_NUM_THREADS=1`` before Python starts: a BLAS that starts
+    threads for tiny matrices makes the reference look slower than it is.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)
+
+
 def interleaved(candidates, repeats):
     """Smallest time of each candidate; the candidates take turns.
 
@@ -168,24 +182,27 @@ def interleaved(candidates, repeats):
     return best
 
 
-def peak_gflops(size=384, repeats=5):
-    """Speed of a matrix product in this process, in 10^9 operations per CPU second.
+def peak_gflops(size=64, repeats=7):
+    """Speed of a matrix product on one thread, in 10^9 operations per CPU second.
 
     Parameters
     ----------
-    size, repeats : int
+    size : int, default 64
+        Small enough that no BLAS starts threads for it, large enough to be fast.
+    repeats : int, default 7
 
     Returns
     -------
     float
     """
     A = np.random.default_rng(0).standard_normal((size, size))
+    out = np.empty_like(A)
     best = float("inf")
     for _ in range(repeats):
         start = time.process_time()
-        for _ in range(3):
-            A @ A
-        best = min(best, (time.process_time() - start) / 3)
+        for _ in range(200):
+            np.matmul(A, A, out=out)
+        best = min(best, (time.process_time() - start) / 200)
     return 2.0 * size**3 / best / 1e9
 
 
@@ -215,7 +232,8 @@ def cost_table(names=NAMES, dims=DIMS, n_arms=ARMS, rounds=2000, repeats=7):
             candidates["compiled", name, dim] = _Compiled(name, dim, n_arms, rounds)
             few = max(50, rounds // 10)
             candidates["reference", name, dim] = _Reference(name, dim, n_arms, few)
-    seconds = interleaved(candidates, repeats)
+    with one_thread():
+        seconds = interleaved(candidates, repeats)
     rows = []
     for dim in dims:
         for name in names:
