@@ -1,5 +1,5 @@
 /* Readable snippets under search results: Sphinx takes a page's whole text, including
-   a hidden table of contents for print, the code cells and the TeX of the formulas. */
+   its buttons, a hidden table of contents for print, the code cells and the TeX of the formulas. */
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   if (typeof Search === "undefined" || !Search.htmlToText) return;
@@ -8,8 +8,11 @@ document.addEventListener("DOMContentLoaded", () => {
     text.replace(/\\[()[\]]/g, "").replace(/\\([a-zA-Z]+)/g, "$1 ").replace(/[{}\\]/g, "");
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
-    const hidden = "#jb-print-docs-body, .cell_input, .headerlink, script, style, div.math";
-    page.querySelectorAll(hidden).forEach((e) => e.remove());
+    const hidden = [
+      "#jb-print-docs-body", ".bd-header-article", ".prev-next-footer", ".prev-next-area",
+      ".cell_input", ".headerlink", "script", "style", "div.math",
+    ];
+    page.querySelectorAll(hidden.join(", ")).forEach((e) => e.remove());
     page.querySelectorAll(".math").forEach((e) => {
       e.textContent = withoutTeX(e.textContent);
     });
