@@ -209,8 +209,8 @@ def test_streaming_posteriors_agree(name, twin):
 def test_long_pause(name):
     policy = zoo.make(name, 2)
     policy.update([1.0, 0.5], 1.0)
-    policy.decay(2000)
-    assert policy.rounds == 2001
+    policy.decay(10**15)  # at once, not round by round
+    assert policy.rounds == 10**15 + 1
     np.testing.assert_allclose(policy._state.P, policy._rule.prior.P0, atol=1e-15)
     np.testing.assert_allclose(policy._state.h, 0.0, atol=1e-15)
 
@@ -389,6 +389,18 @@ def test_best_arm_ties_go_to_the_lowest_index():
     assert best(np.zeros(4)) == 0
     assert best(np.array([-1.0])) == 0
     assert best(np.array([1e-320, 2e-320, 0.0])) == 1
+    assert best(np.array([np.nan, np.nan])) == -1
+
+
+@pytest.mark.parametrize("name", [n for n in zoo.LINEAR if n != "Uniform"])
+def test_a_matrix_that_is_not_definite_gives_no_arm(name):
+    policy = zoo.make(name, 2)
+    policy._state.P[:] = [[1.0, 2.0], [2.0, 1.0]]
+    work = kernels.make_work(2, 3)
+    rule, normals = policy._rule, np.zeros(policy.n_normals)
+    assert kernels.choose(rule, policy._state, np.ones((2, 3)), normals, work) == -1
+    with pytest.raises(ValueError, match="positive definite"):
+        policy.pull(np.eye(2))
 
 
 @pytest.mark.parametrize("law", list(rules.PERTURBATIONS))

@@ -294,6 +294,15 @@ def test_worlds_are_shared_by_the_policies_of_a_trial():
     assert table["a"].nunique() == 3
 
 
+def test_a_matrix_that_is_not_definite_any_more_is_an_error():
+    """Also where only the first rounds are affected, before all directions are seen."""
+    prior = dict(prior_mean=np.zeros(3), prior_cov=1e9 * np.eye(3))
+    for name in ("WSBLinTS", "WSBLinUCB", "WSBRandLinUCB"):
+        policy = zoo.make(name, 3, **prior, noise_std=1e-9, discount=0.99)
+        with pytest.raises(ValueError, match="positive definite in double precision"):
+            run(policy, environment())
+
+
 # --- environments --------------------------------------------------------------------
 
 

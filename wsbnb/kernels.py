@@ -312,6 +312,10 @@ def advance(rule, state, steps):
             _push(rule, state, state.h, 0.0, 0.0)
         state.counts[CLOCK] += max(0.0, steps - s.length)
     elif s.forgetting == RESTART:
+        if steps > s.length:  # a restart lies between, wherever the clock stands
+            _restore_prior(P0, h0, state.P, state.h, state.counts)
+            state.counts[CLOCK] += steps - s.length
+            steps = float(s.length)
         for _ in range(int(steps)):
             _pass_round(s.length, P0, h0, state.P, state.h, state.counts)
     else:
@@ -610,7 +614,7 @@ def project(X_T, theta, scores):
 def _sampled_parameter(scale, local, P, h, P_tilde, normals, A, W, theta):
     """Draw theta: ``mu + a U^-1 eta``, or with local norms ``V^-1 (b + a W^T eta)``.
 
-    A scale of zero gives the mean.
+    A scale of zero gives the mean. Returns False when P is not positive definite.
     """
     d = h.size
     _load_estimate(P, h, A)
@@ -621,12 +625,13 @@ def _sampled_parameter(scale, local, P, h, P_tilde, normals, A, W, theta):
             f = scale * normals[i]
             for c in range(i, d):
                 A[c, d] += f * W[i, c]
-    eliminate(A, d + 1)
+    sound = eliminate(A, d + 1)
     for i in range(d):
         theta[i] = A[i, d]
         if scale > 0.0 and not local:
             theta[i] += scale * normals[i]
     back_substitute(A, theta)
+    return sound
 
 
 @_jit
@@ -663,7 +668,7 @@ def _score(
     """Fill the rows of scores; return the radius and its penalty part."""
     d, K = X_T.shape
     scores, means, widths = rows[SCORES], rows[MEANS], rows[WIDTHS]
-    radius, penalty = 0.0, 0.0
+    radius, penalty, sound = 0.0, 0.0, True
     if s.exploration == UNIFORM:
         # The normal's distribution function makes it a uniform number.
         u = 0.5 * math.erfc(-normals[0] / math.sqrt(2.0))
@@ -672,12 +677,14 @@ def _score(
     elif s.exploration == THOMPSON or s.exploration == GREEDY:
         scale = s.scale if s.exploration == THOMPSON else 0.0
         theta = vectors[1]
-        _sampled_parameter(scale, s.local, P, h, P_tilde, normals, A, squares[0], theta)
+        sound = _sampled_parameter(
+            scale, s.local, P, h, P_tilde, normals, A, squares[0], theta
+        )
         project(X_T, theta, scores)
     else:
         _load_estimate(P, h, A)
         _load_arms(X_T, A)
-        eliminate(A, d + 1 + K)
+        sound = eliminate(A, d + 1 + K)
         _means_and_widths(A, means, widths)
         if s.local:
             _local_widths(P_tilde, A, squares[0], rows[SPARE], widths)
@@ -692,12 +699,17 @@ def _score(
         for k in range(K):
             widths[k] = math.sqrt(widths[k])
             scores[k] = means[k] + radius * widths[k]
+    if not sound:
+        fill(scores, np.nan)
     return radius, penalty
 
 
 @_jit
 def best_arm(scores):
-    """Index of the largest score; ties (up to rounding) go to the lowest index."""
+    """Index of the largest score; ties (up to rounding) go to the lowest index.
+
+    Returns -1 when the scores are not numbers: P has lost its definiteness.
+    """
     largest = scores[0]
     for k in range(scores.size):
         if scores[k] > largest:
@@ -706,7 +718,7 @@ def best_arm(scores):
     for k in range(scores.size):
         if scores[k] >= enough:
             return k
-    return 0
+    return -1
 
 
 @_jit

@@ -278,6 +278,12 @@ class _CompiledPlayer:
             extra,
             means,
         )
+        if chosen.min() < 0:  # the compiled rounds do not stop for that
+            raise ValueError(
+                "policies must have a noise_std and a prior that keep the precision "
+                "matrix positive definite in double precision, got a largest entry of "
+                f"{np.abs(self.state.P).max():.3g}"
+            )
         return chosen, np.hstack([extra, means])
 
 

@@ -304,7 +304,10 @@ class LinearPolicy(Policy):
         X_T = np.ascontiguousarray(X.T)
         normals = self._rng.standard_normal(self.n_normals)
         work = kernels.make_work(*X_T.shape)
-        return kernels.choose(self._rule, self._state, X_T, normals, work)
+        arm = kernels.choose(self._rule, self._state, X_T, normals, work)
+        if arm < 0:
+            raise ValueError(_TOO_LARGE)
+        return arm
 
     def _learn_all(self, X, rewards, decay):
         before = [array.copy() for array in self._state]
