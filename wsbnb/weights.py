@@ -15,18 +15,19 @@ and 2 are stated for admissible rules. They hold with a number only if
 rule                              non-decreasing  consistent  memory
 ================================  ==============  ==========  ======================
 ``Exponential``                   yes             yes         none (a recursion)
-``SlidingWindow``                 yes             no [#]_     the last ``length``
-``Restart``                       yes             yes [#]_    none (a recursion)
+``SlidingWindow``                 yes             no (a)      the last ``length``
+``Restart``                       yes             yes (b)     none (a recursion)
 ``Polynomial(of="round")``        yes             yes         none (a recursion)
 ``Polynomial(of="age")``          yes             yes         every round
 ``CustomWeights``                 checked         checked     every round
 ================================  ==============  ==========  ======================
 
-.. [#] The round that leaves the window falls from 1 to 0 while the newest keeps its
-   full weight. The condition holds only as long as nothing has left
-   (:math:`T \le` length), or for length 1.
-.. [#] At a restart :math:`w_{t-1,t} = 0`, so the condition is empty there and
-   :math:`\Lambda_T` is infinite: the theorems say nothing across a restart.
+(a) The round that leaves the window falls from 1 to 0 while the newest keeps its
+full weight. The condition holds only as long as nothing has left
+(:math:`T \le` length), or for length 1.
+
+(b) At a restart :math:`w_{t-1,t} = 0`, so the condition is empty there and
+:math:`\Lambda_T` is infinite: the theorems say nothing across a restart.
 """
 
 from collections.abc import Callable

@@ -73,7 +73,7 @@ class Policy:
         decay : bool, default True
             With True each row is a round of its own: the past fades by one step, then
             the row is added. With False the rows are added at full weight and nothing
-            fades; call :meth:`decay` when your own clock ticks.
+            fades; call :meth:`LinearPolicy.decay` when your own clock ticks.
 
         Notes
         -----
