@@ -177,8 +177,8 @@ def agreement(comparison):
     Returns
     -------
     Series
-        cells, how many ``|z|`` exceed 2, 2.5, 3 and 3.5, the largest of them, chi2 (sum of
-        squared z), and the share of cells whose F test has p < 0.05.
+        cells, how many ``|z|`` exceed 2, 2.5, 3 and 3.5, the largest of them, chi2 (sum
+        of squared z), and the share of cells whose F test has p < 0.05.
 
     Examples
     --------
