@@ -68,7 +68,8 @@ class WSBLinUCB(_WSBPolicy):
     penalty : {"cxv", "exact", "triangle"}
         The prior penalty :math:`\Pi`: one of the paper's two bounds, or its exact
         value. The bounds use a largest eigenvalue that is proved never to be too
-        small; on average it is about 1 % too large.
+        small. In the paper's setting it is 1 to 2 % too large on average, and more
+        for a few rounds while the true eigenvalue falls fast.
     rng : None, int, SeedSequence or Generator
         Not used by this rule; kept for a common interface.
 
