@@ -22,7 +22,7 @@ NOISE = 0.15**0.5
 HORIZON = 4000
 
 
-def make_policy(module, name, dim, discount=0.99):
+def make_policy(module, name, dim, discount=0.999):
     """One of the seven algorithms from `wsbnb.policies` or `wsbnb.reference`.
 
     Parameters
@@ -31,7 +31,7 @@ def make_policy(module, name, dim, discount=0.99):
     name : str
         Class name.
     dim : int
-    discount : float, default 0.99
+    discount : float, default 0.999
 
     Returns
     -------
