@@ -440,8 +440,12 @@ def test_interrupted_before_the_first_trial():
 
 
 CTRL_C = """
+import signal
+
 import wsbnb
 
+# A job in the background is started with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 env = wsbnb.paper_environment("abrupt", 4, horizon=20_000)
 
 def announced(world):
@@ -460,20 +464,20 @@ print("done", partial.interrupted, 0 < len(partial.trials) < 10_000, same)
 
 def test_control_c_with_two_workers():
     """A real signal to a real process."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", CTRL_C],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=pathlib.Path(__file__).resolve().parents[1],
-    )
-    try:
-        for _ in range(12):
-            assert process.stdout.readline() == "trial\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-    finally:
-        process.kill()
+    ) as process:
+        try:
+            for _ in range(12):
+                assert process.stdout.readline() == "trial\n"
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert out.splitlines()[-1] == "done True True True", err
     assert "Traceback" not in err
 

@@ -10,7 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = new DOMParser().parseFromString(html, "text/html");
     const hidden = [
       "#jb-print-docs-body", ".bd-header-article", ".prev-next-footer", ".prev-next-area",
-      ".cell_input", ".headerlink", "script", "style", "div.math",
+      ".cell_input", ".bd-sidebar-secondary", ".bd-toc", ".headerlink", "script", "style", "div.math",
     ];
     page.querySelectorAll(hidden.join(", ")).forEach((e) => e.remove());
     page.querySelectorAll(".math").forEach((e) => {
