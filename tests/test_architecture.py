@@ -26,7 +26,7 @@ COLUMNS = [
     {"adaptive"},
     {"results"},
     {"simulation", "datasets"},
-    {"replaying"},
+    {"prefix", "replaying"},
     {"experiments"},
     {"plotting"},
     {"interactive", "figures"},

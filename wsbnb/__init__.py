@@ -13,6 +13,7 @@ from wsbnb.posterior import (
     WSBPosterior,
     batch_posterior,
 )
+from wsbnb.prefix import PrefixFit, fit_prefix
 from wsbnb.replaying import (
     Replay,
     block_bootstrap,
@@ -40,6 +41,7 @@ __all__ = [
     "Exponential",
     "Polynomial",
     "PolynomialPosterior",
+    "PrefixFit",
     "Replay",
     "Restart",
     "RestartPosterior",
@@ -51,6 +53,7 @@ __all__ = [
     "batch_posterior",
     "block_bootstrap",
     "datasets",
+    "fit_prefix",
     "posterior",
     "recorded_rounds",
     "replay",
