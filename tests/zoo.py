@@ -23,10 +23,11 @@ ALL = [*LINEAR, "Oracle"]
 
 
 def prior(d):
-    """A mean away from zero and a covariance with unequal axes."""
+    """A mean away from zero, shorter than S, and a covariance with unequal axes."""
     rng = np.random.default_rng(d)
     root = rng.standard_normal((d, d)) + np.eye(d)
-    return 2.0 * rng.standard_normal(d), root @ root.T + 0.1 * np.eye(d)
+    mean = rng.standard_normal(d)
+    return 1.3 * mean / np.linalg.norm(mean), root @ root.T + 0.1 * np.eye(d)
 
 
 def settings(name, d):

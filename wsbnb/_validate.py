@@ -71,9 +71,12 @@ def choice(name, value, allowed):
 
 def _finite_array(name, value):
     try:
-        if np.iscomplexobj(value):
+        given = np.asarray(value)
+        if given.dtype.kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError("complex numbers")
-        array = np.array(value, dtype=np.float64, order="C")
+        array = np.array(given, dtype=np.float64, order="C")
+        if given.dtype.kind in "SU":  # NumPy would read the text
+            raise TypeError(f"text {given.flat[0]!r}" if given.size else "text")
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{name} must be an array of real numbers, got {type(value).__name__}: "

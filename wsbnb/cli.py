@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from wsbnb import experiments
+from wsbnb._files import replace_file
 from wsbnb.experiments import DIMS, PROTOCOLS, SCENARIOS
-from wsbnb.experiments.cache import replace_file
 
 _WHAT = ("table2", "table3", "figures", "all")
 

@@ -11,13 +11,14 @@ import io
 import json
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numba
 import numpy as np
+
+from wsbnb._files import replace_file
 
 #: Sources whose code can change a number, relative to the package.
 NUMERICAL_SOURCES = (
@@ -204,8 +205,7 @@ class Cache:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from wsbnb.experiments import Cell, Player, Setting
+    >>>     >>> from wsbnb.experiments import Cell, Player, Setting
     >>> cell = Cell(Setting("abrupt", dim=2), Player("WSB-LinTS"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Cache(folder).load(cell, seed=0) is None
@@ -273,35 +273,6 @@ class Cache:
         )
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self.path(cell, seed), buffer.getvalue())
-
-
-def replace_file(path, data):
-    """Put bytes at `path` so that a reader sees the old file or the new, never half.
-
-    Parameters
-    ----------
-    path : path-like
-    data : bytes
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_file(pathlib.Path(folder) / "x", b"new")
-    ...     (pathlib.Path(folder) / "x").read_bytes()
-    b'new'
-    """
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _identity(cell, seed):

@@ -4,7 +4,8 @@ from importlib import resources
 
 import pandas as pd
 
-from wsbnb.experiments.cache import replace_file, source_checksum
+from wsbnb._files import replace_file
+from wsbnb.experiments.cache import source_checksum
 from wsbnb.experiments.paper import table2, table3
 from wsbnb.experiments.report import run_papercells, summarise
 

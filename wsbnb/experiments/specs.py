@@ -5,13 +5,13 @@ printable, comparable, and good as the key of a stored result.
 """
 
 import math
-import warnings
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
 from wsbnb import _validate, environments, policies
 from wsbnb.bounds import tuned_discount
+from wsbnb.policies.theory import outside_on_purpose
 
 #: The paper's seven algorithms, in the order of its Table 2.
 ALGORITHMS = (
@@ -211,7 +211,8 @@ class Player:
         sigma = self.noise_factor * world.noise_std
         gamma = self.discount(world)
         builder = {"D-": _wrls, "LB": _wrls, "WS": _wsb}.get(self.algorithm[:2])
-        return (builder or _baseline)(self, world, gamma, sigma)
+        with outside_on_purpose():  # studies leave the theory; the chapters say where
+            return (builder or _baseline)(self, world, gamma, sigma)
 
     def _confidence(self, world):
         delta = 1.0 / world.horizon if self.delta is None else self.delta
@@ -323,10 +324,7 @@ class Cell:
         exact = self.player.variation is None and environment.variation is None
         if exact or self.player.differs_by_trial:
             return self.player.policy
-        with warnings.catch_warnings():
-            # Studies leave the theory on purpose; the chapters say where.
-            warnings.simplefilter("ignore", policies.TheoryWarning)
-            return self.player.policy(environment.world(0))
+        return self.player.policy(environment.world(0))
 
 
 def changed(cell, **changes):

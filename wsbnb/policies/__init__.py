@@ -1,6 +1,6 @@
 """Policies: an estimator, an exploration rule and a width make an algorithm."""
 
-from wsbnb.policies.base import LinearPolicy, Policy, TheoryWarning
+from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.baselines import (
     Greedy,
     LinTS,
@@ -12,6 +12,7 @@ from wsbnb.policies.baselines import (
 )
 from wsbnb.policies.checking import check_policy
 from wsbnb.policies.saving import load, register
+from wsbnb.policies.theory import TheoryWarning
 from wsbnb.policies.wrls import DLinTS, DLinUCB, DRandLinUCB, LBWeightUCB
 from wsbnb.policies.wsb import WSBLinTS, WSBLinUCB, WSBRandLinUCB
 

@@ -2,17 +2,12 @@
 
 import copy
 import inspect
-import warnings
 
 import numpy as np
 
 from wsbnb import _validate, kernels
-from wsbnb._gaussian import GaussianPosterior, cholesky
-from wsbnb.policies import rules, saving
-
-
-class TheoryWarning(UserWarning):
-    """A setting is legal but lies outside what the theorems cover."""
+from wsbnb._gaussian import GaussianPosterior, cholesky, inverse
+from wsbnb.policies import rules, saving, theory
 
 
 class Policy:
@@ -108,12 +103,12 @@ class Policy:
         -------
         dict
         """
-        names = inspect.signature(type(self).__init__).parameters
-        return {
-            name: copy.copy(getattr(self, name))
-            for name in names
-            if name not in ("self", "rng")
-        }
+        return {name: copy.copy(getattr(self, name)) for name in self._setting_names()}
+
+    @classmethod
+    def _setting_names(cls):
+        names = inspect.signature(cls.__init__).parameters
+        return [name for name in names if name not in ("self", "rng")]
 
     def save(self, path):
         """Write the policy to a plain data file (JSON), generator included.
@@ -174,15 +169,21 @@ _TOO_LARGE = (
 class PosteriorSnapshot(GaussianPosterior):
     """A Gaussian read off a policy: `mean`, `cov`, `precision`, `predict`, `sample`."""
 
-    def __init__(self, precision, shift, noise_std, counts):
+    def __init__(self, precision, shift, prior, noise_std, counts):
         self._P, self._h = precision, shift
         self._L = cholesky(precision)
         if self._L is None:
             raise ValueError(_TOO_LARGE)
+        self._prior_precision, self._prior_mean = prior
         self._noise_std = noise_std
         self._clock = float(counts[kernels.CLOCK])
         self._weight_sum = float(counts[kernels.WEIGHT_SUM])
         self._squared_weight_sum = float(counts[kernels.SQUARED_WEIGHT_SUM])
+
+    @property
+    def prior_cov(self):
+        """Prior covariance (a new array)."""
+        return inverse(cholesky(self._prior_precision))
 
     def update(self, x, reward, decay=True):
         """A snapshot does not learn."""
@@ -210,8 +211,18 @@ class LinearPolicy(Policy):
     def _start(self, rule, rng):
         Policy.__init__(self, rng)
         self._rule = rule
-        self._state = rules.new_state(rule)
-        self._warn_outside_theory()
+        self._restart()
+        theory.check_settings(rule, stacklevel=3)
+
+    def __setattr__(self, name, value):
+        # The compiled rule is built once: a setting changed later would be a lie.
+        if "_rule" in self.__dict__ and name in self.__dict__:
+            if name in self._setting_names():
+                raise AttributeError(
+                    f"{name} cannot be changed, got {value!r}; build a new policy: "
+                    f"{type(self).__name__}(**{{**policy.get_params(), {name!r}: ...}})"
+                )
+        super().__setattr__(name, value)
 
     @property
     def dim(self):
@@ -236,9 +247,11 @@ class LinearPolicy(Policy):
         precision is ``V / noise_std**2``.
         """
         scale = 1.0 / self.noise_std**2 if self._unit_noise else 1.0
+        prior = self._rule.prior
         return PosteriorSnapshot(
-            scale * self._state.P.copy(),
-            scale * self._state.h.copy(),
+            scale * self._state.P,
+            scale * self._state.h,
+            (scale * prior.P0, prior.mu0),
             self.noise_std,
             self._state.counts,
         )
@@ -312,12 +325,22 @@ class LinearPolicy(Policy):
     def _learn_all(self, X, rewards, decay):
         before = [array.copy() for array in self._state]
         try:
-            super()._learn_all(X, rewards, decay)
+            late = max(0, len(X) - theory.LOOK)  # of a long batch only the end
+            super()._learn_all(X[:late], rewards[:late], decay)
+            for row, value in zip(X[late:], rewards[late:], strict=True):
+                self._look_at_noise(row, value)
+                self._learn(row, value, decay)
             self._check_estimate()
         except BaseException:
             for array, old in zip(self._state, before, strict=True):
                 array[...] = old
             raise
+
+    def _look_at_noise(self, x, reward):
+        P, h = self._state.P, self._state.h
+        self._noise_check.add(
+            P, h, self.noise_std, self._unit_noise, x, reward, stacklevel=4
+        )
 
     def _check_estimate(self):
         P, h, P_tilde = self._state.P, self._state.h, self._state.P_tilde
@@ -342,6 +365,7 @@ class LinearPolicy(Policy):
 
     def _restart(self):
         self._state = rules.new_state(self._rule)
+        self._noise_check = theory.NoiseCheck()
 
     def _get_state(self):
         return self._state._asdict()
@@ -361,17 +385,19 @@ class LinearPolicy(Policy):
             raise ValueError(f"state counts cannot be {counts.tolist()}")
         if not np.isin(ring, (0.0, 1.0)).all():
             raise ValueError("state ring_w must hold zeros and ones")
+        if self._rule.settings.penalty in (kernels.CXV, kernels.TRIANGLE):
+            self._check_stored_bound(arrays["P"], *arrays["bound"])
         self._state = kernels.State(**arrays)
 
-    def _warn_outside_theory(self):
-        gamma, d = self._rule.settings.gamma, self.dim
-        if gamma < 1.0 and 1.0 / (1.0 - gamma) < d:
-            warnings.warn(
-                f"discount {gamma:.6g} remembers {1.0 / (1.0 - gamma):.3g} rounds, "
-                f"fewer than the {d} dimensions: the estimate rests on the prior",
-                TheoryWarning,
-                stacklevel=4,
-            )
+    def _check_stored_bound(self, P, top, step):
+        """The radius trusts that ``P >= P0^2 / top``; a file must not lie about it."""
+        sound = top > 0.0 and 0.0 < step < 1.0
+        slack = 1.0 + 1e-9
+        if (
+            not sound
+            or cholesky(P - self._rule.prior.P0_squared / (top * slack)) is None
+        ):
+            raise ValueError(f"state bound cannot be {[top, step]} with this state P")
 
 
 def _as_stored(field, value, shape):

@@ -50,7 +50,7 @@ def make_rule(P0, h0, mu0, gamma, precision, exploration, **changes):
 def _typed(value):
     """One type per setting, so that one compilation serves every policy."""
     if isinstance(value, np.ndarray):
-        return np.ascontiguousarray(value, dtype=np.float64)
+        return np.array(value, dtype=np.float64, order="C")  # writable: one type
     if isinstance(value, bool | int):
         return value
     return float(value)

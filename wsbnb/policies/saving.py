@@ -1,13 +1,12 @@
 """Save a policy to a plain JSON file and load it again; nothing in it is executed."""
 
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from wsbnb import _validate
+from wsbnb._files import replace_file
 
 FORMAT = "wsbnb-policy"
 VERSION = 1
@@ -72,22 +71,7 @@ def save(policy, path):
         "rng_start": policy._rng_start,
     }
     text = json.dumps(content, default=_plain, indent=1, allow_nan=False)
-    write_atomically(path, text)
-
-
-def write_atomically(path, text):
-    """Replace the file at `path` by `text`, or leave it as it was."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(path, text.encode())
 
 
 def _plain(value):

@@ -14,6 +14,9 @@ class _WSBPolicy(LinearPolicy):
         self.noise_std = checked_noise(noise_std)
         self.discount = _validate.discount("discount", discount)
         mean, cov, self._P0, self._h0 = checked_prior(prior_mean, prior_cov)
+        # What the compiled rule was built from, so not to be changed in place either.
+        mean.setflags(write=False)
+        cov.setflags(write=False)
         self.prior_mean, self.prior_cov = mean, cov
 
     @property

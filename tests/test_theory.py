@@ -1,0 +1,234 @@
+"""Warnings about settings, and settings that stay what they were."""
+
+import os
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import wsbnb
+from tests import zoo
+from wsbnb.policies import theory
+
+
+def play(policy, rewards, arms=None, seed=0):
+    """Warnings of one run; `rewards` maps a round and an arm to a reward."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for t in range(400):
+            X = rng.standard_normal((5, policy.dim)) if arms is None else arms
+            x = X[policy.pull(X)]
+            policy.update(x, float(rewards(t, x, rng)))
+    return [w for w in caught if issubclass(w.category, wsbnb.TheoryWarning)]
+
+
+def noisy(sigma, theta=(0.5, -0.3)):
+    return lambda t, x, rng: x @ np.array(theta) + sigma * rng.standard_normal()
+
+
+def sampler(sigma, kind="WSB", discount=0.98):
+    if kind == "WSB":
+        prior = (np.array([0.3, 0.1]), np.diag([2.0, 0.5]))
+        return wsbnb.WSBLinTS(*prior, sigma, discount, rng=1)
+    return wsbnb.DLinTS(2, 0.7, discount, sigma, rng=1)
+
+
+@pytest.mark.parametrize("kind", ["WSB", "WRLS"])
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e4])
+def test_a_right_noise_level_is_not_mentioned(kind, unit):
+    """In any unit of the reward, and though the predictive spread changes."""
+    theta = unit * np.array([0.5, -0.3])
+    if kind == "WSB":
+        policy = wsbnb.WSBLinTS(
+            unit * np.ones(2), unit**2 * np.eye(2), 0.4 * unit, 0.98
+        )
+    else:
+        policy = wsbnb.DLinTS(2, 0.7, 0.98, 0.4 * unit)
+    assert play(policy, noisy(0.4 * unit, theta)) == []
+
+
+@pytest.mark.parametrize("kind", ["WSB", "WRLS"])
+@pytest.mark.parametrize(
+    ("factor", "word"), [(5.0, "far below"), (0.1, "far above"), (1.3, ""), (0.7, "")]
+)
+def test_a_wrong_noise_level_is_mentioned_once(kind, factor, word):
+    caught = play(sampler(0.4, kind), noisy(0.4 * factor))
+    assert len(caught) == (1 if word else 0)
+    if word:
+        said = str(caught[0].message)
+        assert f"noise_std 0.4 is {word} the residuals" in said
+        size = float(said.split("predictions by about ")[1].split(";")[0])
+        assert size == pytest.approx(0.4 * factor, rel=0.35)
+        assert os.path.basename(caught[0].filename) == "test_theory.py"
+
+
+def test_a_change_point_is_not_taken_for_noise():
+    """A jump of many standard deviations that the discount can follow."""
+
+    def rewards(t, x, rng):
+        sign = 1.0 if t % 150 < 75 else -1.0
+        return sign * 3.0 * x[0] + 0.4 * rng.standard_normal()
+
+    assert play(sampler(0.4, discount=0.8), rewards) == []
+
+
+def test_a_parameter_that_is_never_forgotten_is_mentioned():
+    def rewards(t, x, rng):
+        return 3.0 * np.sin(t / 5.0) * x[0] + 0.4 * rng.standard_normal()
+
+    (caught,) = play(wsbnb.LinTS(2, 1.0, 0.4), rewards)
+    assert "smaller discount" in str(caught.message)
+
+
+def test_rare_events_are_noise_too():
+    """Clicks of probability 0.1 with the noise level 1/2 of Hoeffding's lemma.
+
+    Most residuals are tiny, so a median would call the noise level five times too high.
+    """
+    rng = np.random.default_rng(5)
+    clicks = rng.random(400) < 0.1
+    policy = wsbnb.WSBLinTS(np.zeros(1), np.eye(1), 0.5, 0.99)
+    assert play(policy, lambda t, x, rng: clicks[t], arms=np.ones((1, 1))) == []
+
+
+def test_a_wide_prior_says_nothing_about_the_noise():
+    """In the first d rounds predictions are far wider than what then happens."""
+    policy = wsbnb.WSBLinTS(np.zeros(150), 1e4 * np.eye(150), 0.4, 1.0)
+    rng = np.random.default_rng(0)
+    X, rewards = rng.standard_normal((140, 150)), 0.4 * rng.standard_normal(140)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x, reward in zip(X, rewards, strict=True):
+            policy.update(x, reward)
+    assert policy._noise_check.residuals == []
+
+
+def test_the_end_of_a_long_batch_is_looked_at():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 2))
+    with pytest.warns(wsbnb.TheoryWarning, match="far below"):
+        sampler(0.1).update(X, X @ [1.0, 2.0] + rng.standard_normal(500))
+
+
+def test_looking_changes_no_number():
+    loud, quiet = sampler(0.01), sampler(0.01)
+    quiet._noise_check.done = True
+    play(loud, noisy(1.0)), play(quiet, noisy(1.0))
+    assert loud._noise_check.done
+    assert np.array_equal(loud.posterior.mean, quiet.posterior.mean)
+
+
+def test_reset_looks_again():
+    policy = sampler(0.01)
+    assert len(play(policy, noisy(1.0))) == 1
+    policy.reset()
+    assert len(play(policy, noisy(1.0))) == 1
+
+
+@pytest.mark.parametrize("name", ["WSBLinUCB", "WSBRandLinUCB"])
+def test_a_prior_mean_outside_the_bound_is_mentioned(name):
+    changes = {"prior_mean": [3.0, 4.0], "param_bound": 4.9, "delta": 0.1}
+    changes |= {"perturbation": "radius"} if name == "WSBRandLinUCB" else {}
+    with pytest.warns(wsbnb.TheoryWarning, match="param_bound 4.9 .* norm 5 of prior"):
+        zoo.make(name, d=2, horizon=100, **changes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        zoo.make(name, d=2, horizon=100, **{**changes, "param_bound": 5.0})
+
+
+def test_a_bound_that_is_not_used_is_not_mentioned():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        zoo.make("WSBRandLinUCB", d=2, prior_mean=[3.0, 4.0], param_bound=1.0)
+
+
+def test_silence_is_for_one_thread():
+    heard = []
+
+    def other():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+            heard.extend(caught)
+
+    with theory.outside_on_purpose():
+        wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(heard) == 1
+    with pytest.warns(wsbnb.TheoryWarning):
+        wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+
+
+@pytest.mark.parametrize("name", zoo.LINEAR)
+def test_settings_cannot_be_changed(name):
+    policy = zoo.make(name)
+    before = policy.get_params()
+    for setting in before:
+        if setting == "dim":
+            continue
+        with pytest.raises(AttributeError, match=f"{setting} cannot be changed"):
+            setattr(policy, setting, 0.5)
+    assert repr(policy) == repr(zoo.make(name))
+
+
+def test_the_prior_cannot_be_changed_in_place():
+    policy = zoo.make("WSBLinTS")
+    with pytest.raises(ValueError, match="read-only"):
+        policy.prior_mean[0] = 9.0
+    policy.get_params()["prior_mean"][0] = 9.0  # a copy
+    assert policy.prior_mean[0] != 9.0
+
+
+def test_a_subclass_may_add_settings_of_its_own():
+    class Cautious(wsbnb.WSBLinTS):
+        def __init__(self, prior_mean, prior_cov, noise_std, discount, care, rng=None):
+            super().__init__(prior_mean, prior_cov, noise_std, discount, rng=rng)
+            self.care = care
+
+    policy = Cautious(np.zeros(2), np.eye(2), 1.0, 0.9, care=3)
+    with pytest.raises(AttributeError, match="care cannot be changed, got 4"):
+        policy.care = 4
+    assert policy.clone().care == 3
+
+
+@pytest.mark.parametrize("name", ["WSBLinTS", "DLinTS"])
+def test_a_snapshot_knows_its_prior(name):
+    policy = zoo.make(name)
+    policy.update(np.ones(3), 2.0)
+    snapshot = policy.posterior
+    if name == "WSBLinTS":
+        mean, cov = zoo.prior(3)
+    else:
+        mean, cov = np.zeros(3), zoo.SIGMA**2 / zoo.LAMBDA * np.eye(3)
+    np.testing.assert_allclose(snapshot.prior_mean, mean)
+    np.testing.assert_allclose(snapshot.prior_cov, cov, rtol=1e-10)
+
+
+@pytest.mark.parametrize("bound", [[0.0, 0.01], [-1.0, 0.1], [1e-3, 0.1], [9.0, 1.5]])
+def test_a_file_cannot_shrink_the_radius(tmp_path, bound):
+    """The certified eigenvalue of WSB-LinUCB is checked when it is read."""
+    policy = zoo.make("WSBLinUCB")
+    policy.update(np.eye(3), [0.1, 0.2, 0.3])
+    policy.pull(np.eye(3))
+    state = {**policy._get_state(), "bound": bound}
+    with pytest.raises(ValueError, match="state bound cannot be"):
+        policy.clone()._set_state(state)
+    policy.save(tmp_path / "policy.json")
+    wsbnb.load(tmp_path / "policy.json")
+
+
+def test_a_saved_file_is_as_readable_as_any_other(tmp_path):
+    (tmp_path / "plain").write_text("x")
+    zoo.make("WSBLinTS").save(tmp_path / "policy.json")
+    modes = [(tmp_path / n).stat().st_mode for n in ("plain", "policy.json")]
+    assert modes[0] == modes[1]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["plain", "policy.json"]
+
+
+def test_text_is_not_an_arm():
+    with pytest.raises(TypeError, match="X must be an array of real numbers.*'1.0'"):
+        zoo.make("WSBLinTS").pull([["1.0", "2.0", "3.0"]])

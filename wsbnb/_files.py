@@ -1,0 +1,35 @@
+"""Files that are whole or not there."""
+
+import os
+import uuid
+from pathlib import Path
+
+
+def replace_file(path, data):
+    """Put bytes at `path` so that a reader sees the old file or the new, never half.
+
+    Parameters
+    ----------
+    path : path-like
+    data : bytes
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(pathlib.Path(folder) / "x", b"new")
+    ...     (pathlib.Path(folder) / "x").read_bytes()
+    b'new'
+    """
+    path = Path(path)
+    # Opened as any file is, so that the user's own mask decides who may read it.
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
