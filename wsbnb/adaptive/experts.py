@@ -171,13 +171,13 @@ class ExpertBank:
     def check(self):
         """Refuse a state in which a later round would fail."""
         try:
-            np.linalg.cholesky(self.arrays["P"])
+            sound = _definite(self.arrays["P"])
             if self._local:
-                np.linalg.cholesky(self.arrays["P_tilde"])
-            sound = (np.abs(self.arrays["h"]) < 1e300).all()
+                sound = sound and _definite(self.arrays["P_tilde"])
+            sound = sound and (np.abs(self.arrays["h"]) < 1e300).all()
         except np.linalg.LinAlgError:
             sound = False
-        if not (sound and np.isfinite(self.arrays["P"]).all()):
+        if not sound:
             raise ValueError(_TOO_LARGE)
 
     # -- choosing --------------------------------------------------------------------
@@ -251,6 +251,11 @@ class ExpertBank:
             row = {field: arrays[field][j] for field in FIELDS}
             with_discount(base, gamma)._set_state({**row, **empty})
         self.arrays = arrays
+
+
+def _definite(matrices):
+    # What is not a number anywhere reaches the last entry of a Cholesky factor.
+    return np.isfinite(np.linalg.cholesky(matrices)[:, -1, -1]).all()
 
 
 _ONE_MORE = np.zeros(4)

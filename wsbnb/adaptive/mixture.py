@@ -35,15 +35,22 @@ class DiscountMixture(AdaptivePolicy):
     discounts : array, optional
         Increasing, in (0, 1]. Default: :func:`discount_grid` up to the base's
         ``horizon``, or up to 10,000 rounds where it has none.
-    evidence_discount : float in (0, 1], default 0.99
-        The fading :math:`\rho` of the evidence. The default is that of
-        :cite:t:`raftery2010online`, who average dynamic regressions in this way; 1 is
-        Bayesian model averaging, which can take very long to change its mind.
+    evidence_discount : float in (0, 1], default 0.999
+        The fading :math:`\rho` of the evidence; 1 is Bayesian model averaging. See the
+        notes.
     rng : None, int, SeedSequence or Generator
         Draws the expert and its perturbation.
 
     Notes
     -----
+    :cite:t:`raftery2010online` average dynamic regressions in this way, with
+    :math:`\rho=0.99`. Here the evidence is kept longer. While nothing changes, an
+    expert with memory m loses nats of order :math:`d/m` a round against one with a
+    long memory, so to tell memories of hundreds of rounds apart takes the evidence of
+    many hundreds of rounds. After a jump a long memory loses whole nats a round, and
+    past evidence does not resist that for long. What a large :math:`\rho` costs is the
+    way back: it takes some thousand rounds until a long memory is forgiven.
+
     The weights are about prediction, not about regret, and they trust `noise_std`: if
     it is too small every surprise looks like a change and short memories win, if it is
     too large long ones do. No regret bound is known to us. An expert that is not in
@@ -57,7 +64,7 @@ class DiscountMixture(AdaptivePolicy):
     >>> policy = wsbnb.DiscountMixture(base, discounts=[0.8, 1.0], rng=0)
     >>> policy.update(np.ones((50, 1)), np.ones(50))  # nothing moves
     >>> policy.weights.round(2).tolist()
-    [0.07, 0.93]
+    [0.04, 0.96]
     >>> policy.update(np.ones((5, 1)), -np.ones(5))  # a jump
     >>> policy.weights.round(2).tolist()
     [1.0, 0.0]
@@ -66,7 +73,9 @@ class DiscountMixture(AdaptivePolicy):
     name = "Discount mixture"
     _changing = ("_log_evidence",)
 
-    def __init__(self, base, discounts=None, evidence_discount: float = 0.99, rng=None):
+    def __init__(
+        self, base, discounts=None, evidence_discount: float = 0.999, rng=None
+    ):
         self._begin(base, rng)
         horizon = getattr(self._base, "horizon", None)
         self._discounts = checked_discounts(discounts, horizon, self.dim)
