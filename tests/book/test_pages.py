@@ -77,6 +77,13 @@ def test_chapter_offers_launch_edit_and_download(entry, html):
     assert any("_sources/" in a and a.endswith(".ipynb") for a in addresses)
 
 
+@pytest.mark.parametrize("entry", NOTEBOOKS)
+def test_code_leads_to_the_reference(entry, html):
+    soup = links.soup(links.html_of(entry, html))
+    linked = soup.select(".cell_input a[href*='part5_use/api.html#wsbnb.']")
+    assert linked, "no name of the package in a code cell leads to the API reference"
+
+
 @pytest.mark.parametrize("over", ["http", "file"])
 def test_search_finds_a_word(over, browser, site, html):
     base = site if over == "http" else html.as_uri()
