@@ -239,3 +239,13 @@ def test_discount_and_weights_exclude_each_other():
         drift_bound_path([[0.0]], 0.9, 1.0, 1.0, weights=[[1.0]])
     with pytest.raises(ValueError, match="lower triangular"):
         drift_bound_path([[0.0]] * 2, None, 1.0, 1.0, weights=np.ones((2, 2)))
+
+
+def test_largest_coefficient_of_a_long_horizon_takes_no_memory():
+    """For 1 << memory << T the best step lies far from both ends, where both sums
+    have converged: sqrt(1/(1-gamma)) / (1-sqrt(gamma))."""
+    gamma = 1.0 - 1e-6
+    bound = drift_sum_bound(1.0, 10**12, 2, 1.0, 1.0, discount=gamma, form="sharp")
+    limit = 1.0 / (np.sqrt(1.0 - gamma) * (1.0 - np.sqrt(gamma)))
+    ratio = drift_sum_bound(1.0, 3, 2, 1.0, 1.0, discount=1.0, form="sharp") / 2.0
+    assert bound == pytest.approx(ratio * limit, rel=1e-6)

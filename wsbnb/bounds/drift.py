@@ -1,5 +1,7 @@
 """The drift bound (alpha): how far a moving parameter can pull the estimate."""
 
+import math
+
 import numpy as np
 from scipy.signal import lfilter
 
@@ -184,10 +186,29 @@ def drift_sum_bound(
         if B == 0.0:
             return 0.0
         return float(2.0 * scale * B / (1 - gamma) ** 1.5) if gamma < 1 else np.inf
-    k = np.arange(1, T)
-    after = weight_sum(np.sqrt(gamma).item(), T - k)
-    g = np.sqrt(weight_sum(gamma, k)) * after
-    return float(scale * B * g.max(initial=0.0))
+    return float(scale * B * _largest_exponential_coefficient(gamma, T))
+
+
+def _largest_exponential_coefficient(gamma, T):
+    """The maximum over k of the coefficient, found by bisection.
+
+    Both factors are log-concave in k, so the coefficient rises and then falls.
+    """
+    root = math.sqrt(gamma)
+
+    def coefficient(k):
+        return math.sqrt(weight_sum(gamma, k)) * weight_sum(root, T - k)
+
+    if T == 1:
+        return 0.0
+    low, high = 1, T - 1
+    while low < high:
+        k = (low + high) // 2
+        if coefficient(k) < coefficient(k + 1):
+            low = k + 1
+        else:
+            high = k
+    return coefficient(low)
 
 
 def drift_bound_wrls(parameters, discount, arm_bound, form="printed"):
