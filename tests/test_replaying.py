@@ -206,6 +206,18 @@ def test_curves_are_the_regret(small):
     assert table["B"][1].tolist() == [0.0, 0.0, 0.0, 2.0]
 
 
+def test_between_scores_some_rounds_only(small):
+    part = small.between(1, 3)
+    assert part.reward("A").tolist() == [[0.0, 0.5]]
+    assert part.regret("A").tolist() == [[2.0, 2.0]]
+    parts = small.between(0, 1), small.between(1, 4)
+    regret = sum(p.summary().regret for p in parts)
+    np.testing.assert_allclose(regret, small.summary().regret)
+    for bad in ((-1, 2), (2, 2), (0, 5)):
+        with pytest.raises(ValueError, match="start|stop"):
+            small.between(*bad)
+
+
 def test_paired_is_the_bootstrap_of_the_mean_difference(small):
     row = small.paired("B", block_length=2, draws=50, level=0.8, seed=3).loc["A"]
     difference = small.reward("A").mean(axis=0) - small.reward("B").mean(axis=0)

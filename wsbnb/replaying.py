@@ -217,6 +217,27 @@ class Replay:
             frames.append(pd.DataFrame(frame))
         return pd.concat(frames, ignore_index=True)
 
+    def between(self, start, stop):
+        """The same play, scored on the rounds start, ..., stop - 1 only.
+
+        Parameters
+        ----------
+        start, stop : int
+            Counted from 0; stop may not lie beyond the log.
+
+        Returns
+        -------
+        Replay
+        """
+        start = _validate.integer("start", start, minimum=0)
+        stop = _validate.integer("stop", stop, minimum=start + 1)
+        if stop > len(self.rewards):
+            raise ValueError(
+                f"stop must be at most the {len(self.rewards)} rounds, got {stop}"
+            )
+        choices = {name: arms[:, start:stop] for name, arms in self.choices.items()}
+        return Replay(choices, self.rewards[start:stop])
+
     def summary(self):
         """Mean reward, regret and how often the best arm was played.
 
