@@ -17,6 +17,7 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 # another. A private helper (`_name`) that is not listed stands just right of the
 # rightmost module it imports.
 COLUMNS = [
+    {"_types"},
     {"_validate"},
     {"kernels"},
     {"weights", "environments", "reference"},

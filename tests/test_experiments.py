@@ -311,6 +311,22 @@ def test_checksum_sees_code_but_not_comments():
     assert {"kernels.py", "policies", "environments", "simulation.py"} <= sources
 
 
+def test_checksum_does_not_see_types_of_signatures():
+    code = cache_module._code
+    plain = "import a\ndef f(x, *y, z=1, **k):\n    return x\n"
+    typed = (
+        "import a\nfrom wsbnb._types import Array, Seed\n"
+        "def f(x: Array, *y: int, z: Seed = 1, **k: int) -> Array:\n    return x\n"
+    )
+    assert code(typed) == code(plain)
+    # Defaults, other imports and fields of a dataclass decide numbers.
+    assert code(typed.replace("= 1", "= 2")) != code(plain)
+    assert code(typed.replace("_types", "_gaussian")) != code(plain)
+    field = "class A:\n    x: int = 1\n"
+    assert code(field) != code(field.replace("int", "float"))
+    assert code(field) != code(field.replace("x: int = 1", "x = 1"))
+
+
 @pytest.mark.parametrize(
     "damage",
     [

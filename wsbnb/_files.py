@@ -4,8 +4,10 @@ import os
 import uuid
 from pathlib import Path
 
+from wsbnb._types import FilePath
 
-def replace_file(path, data):
+
+def replace_file(path: FilePath, data: bytes) -> None:
     """Put bytes at `path` so that a reader sees the old file or the new, never half.
 
     Parameters

@@ -11,16 +11,17 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wsbnb import _validate
+from wsbnb._types import Any, Array, ArrayLike, FloatOrArray, Seed, Self
 from wsbnb.kernels import add_observation, decay
 
 
-def cholesky(P):
+def cholesky(P: Array) -> Any:
     """Lower Cholesky factor of P, or None where P is not numerically definite."""
     factor, info = lapack.dpotrf(P, lower=1, clean=1)
     return factor if info == 0 and np.isfinite(factor).all() else None
 
 
-def inverse(factor):
+def inverse(factor: Array) -> Array:
     """The symmetric inverse of the matrix whose lower Cholesky factor is given."""
     lower = lapack.dpotri(factor, lower=1)[0]  # above the diagonal: zeros of factor
     both = lower + lower.T
@@ -28,12 +29,14 @@ def inverse(factor):
     return both
 
 
-def solve(factor, right):
+def solve(factor: Array, right: Array) -> Array:
     """Solve (factor factor') y = right."""
     return lapack.dpotrs(factor, right, lower=1)[0]
 
 
-def checked_prior(prior_mean, prior_cov):
+def checked_prior(
+    prior_mean: ArrayLike, prior_cov: ArrayLike
+) -> tuple[Array, Array, Array, Array]:
     """Checked prior as (mean, covariance, precision, precision times mean)."""
     mean = _validate.vector("prior_mean", prior_mean)
     cov = _validate.covariance("prior_cov", prior_cov, dim=mean.size)
@@ -47,7 +50,7 @@ def checked_prior(prior_mean, prior_cov):
     return mean, cov, precision, solve(factor, mean)
 
 
-def checked_noise(noise_std):
+def checked_noise(noise_std: float) -> float:
     """A noise level whose square and its inverse are ordinary doubles."""
     noise_std = _validate.positive("noise_std", noise_std)
     if not 1e-150 <= noise_std <= 1e150:
@@ -60,7 +63,9 @@ def checked_noise(noise_std):
 class GaussianPosterior:
     """State, algebra and reading of a weighted posterior; subclasses forget."""
 
-    def __init__(self, prior_mean, prior_cov, noise_std):
+    def __init__(
+        self, prior_mean: ArrayLike, prior_cov: ArrayLike, noise_std: float
+    ) -> None:
         self._set_noise(noise_std)
         self._prior_mean, self._prior_cov, self._P0, self._h0 = checked_prior(
             prior_mean, prior_cov
@@ -87,7 +92,7 @@ class GaussianPosterior:
 
     # -- changing the state -----------------------------------------------------
 
-    def update(self, x, reward, decay=True):
+    def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
         """Absorb one observation, or several in order.
 
         Parameters
@@ -120,7 +125,7 @@ class GaussianPosterior:
             self.__dict__.update(saved)
             raise
 
-    def decay(self, steps=1):
+    def decay(self, steps: float = 1) -> None:
         r"""Let time pass without an observation.
 
         For exponential weights :math:`P \leftarrow \gamma^k P + (1-\gamma^k) P_0` with
@@ -144,7 +149,7 @@ class GaussianPosterior:
             self.__dict__.update(saved)
             raise
 
-    def reset(self):
+    def reset(self) -> None:
         """Forget everything: back to the prior and to round 0."""
         self._below = np.tril_indices(self._h0.size, -1)
         self._P = self._P0.copy()
@@ -154,7 +159,7 @@ class GaussianPosterior:
         self._clock = 0
         self._L = self._checked_factor()
 
-    def copy(self):
+    def copy(self) -> Self:
         """An independent posterior in the same state."""
         return copy.deepcopy(self)
 
@@ -208,56 +213,56 @@ class GaussianPosterior:
     # -- reading it -------------------------------------------------------------
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d of the parameter."""
         return self._h.size
 
     @property
-    def noise_std(self):
+    def noise_std(self) -> float:
         """Standard deviation of the reward noise."""
         return self._noise_std
 
     @property
-    def prior_mean(self):
+    def prior_mean(self) -> Array:
         """Prior mean (a copy)."""
         return self._prior_mean.copy()
 
     @property
-    def prior_cov(self):
+    def prior_cov(self) -> Array:
         """Prior covariance (a copy)."""
         return self._prior_cov.copy()
 
     @property
-    def rounds(self):
+    def rounds(self) -> float:
         """Rounds passed: one per observation, plus the steps of :meth:`decay`."""
         return self._clock
 
     @property
-    def precision(self):
+    def precision(self) -> Array:
         """Posterior precision P, the inverse of the covariance (a copy)."""
         return self._P.copy()
 
     @property
-    def mean(self):
+    def mean(self) -> Array:
         """Posterior mean (a new array)."""
         return solve(self._L, self._h)
 
     @property
-    def cov(self):
+    def cov(self) -> Array:
         """Posterior covariance (a new array, exactly symmetric)."""
         return inverse(self._L)
 
     @property
-    def weight_sum(self):
+    def weight_sum(self) -> float:
         """Sum of the current weights, the effective number of observations."""
         return self._weight_sum
 
     @property
-    def squared_weight_sum(self):
+    def squared_weight_sum(self) -> float:
         """Sum of the squared current weights, which enters the noise radius."""
         return self._squared_weight_sum
 
-    def logpdf(self, theta):
+    def logpdf(self, theta: ArrayLike) -> FloatOrArray:
         """Log of the posterior density.
 
         Parameters
@@ -275,7 +280,9 @@ class GaussianPosterior:
         value = value - 0.5 * (scaled**2).sum(axis=1)
         return float(value[0]) if single else value
 
-    def predict(self, x, noise=True):
+    def predict(
+        self, x: ArrayLike, noise: bool = True
+    ) -> tuple[FloatOrArray, FloatOrArray]:
         r"""Predictive distribution of the reward of an arm, a Gaussian.
 
         Parameters
@@ -298,7 +305,7 @@ class GaussianPosterior:
         mean, std = many @ self.mean, np.sqrt(variance)
         return (float(mean[0]), float(std[0])) if single else (mean, std)
 
-    def sample(self, rng=None, size=None):
+    def sample(self, rng: Seed = None, size: int | None = None) -> Array:
         r"""Draw parameters :math:`\mu_t + L^{-\top} z` with :math:`P = LL^\top`.
 
         Parameters
@@ -335,7 +342,7 @@ class GaussianPosterior:
             )
         return array, single
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         std = np.sqrt(np.diag(self.cov))
         return (
             f"{type(self).__name__}(dim={self.dim}, {self._settings()}, "

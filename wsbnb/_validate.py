@@ -8,8 +8,10 @@ import numbers
 
 import numpy as np
 
+from wsbnb._types import Any, Array, Generator, Seed, Sequence, Word
 
-def number(name, value):
+
+def number(name: str, value: Any) -> float:
     """A finite real number as float."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         if not (isinstance(value, np.ndarray) and value.ndim == 0):
@@ -20,7 +22,7 @@ def number(name, value):
     return value
 
 
-def positive(name, value):
+def positive(name: str, value: Any) -> float:
     """A finite number above zero as float."""
     value = number(name, value)
     if value <= 0.0:
@@ -28,7 +30,7 @@ def positive(name, value):
     return value
 
 
-def nonnegative(name, value):
+def nonnegative(name: str, value: Any) -> float:
     """A finite number at or above zero as float."""
     value = number(name, value)
     if value < 0.0:
@@ -36,7 +38,7 @@ def nonnegative(name, value):
     return value
 
 
-def probability(name, value):
+def probability(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     value = number(name, value)
     if not 0.0 < value < 1.0:
@@ -44,7 +46,7 @@ def probability(name, value):
     return value
 
 
-def discount(name, value):
+def discount(name: str, value: Any) -> float:
     """A forgetting factor in (0, 1]."""
     value = number(name, value)
     if not 0.0 < value <= 1.0:
@@ -52,7 +54,7 @@ def discount(name, value):
     return value
 
 
-def integer(name, value, minimum=1):
+def integer(name: str, value: Any, minimum: int = 1) -> int:
     """A whole number at or above `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
@@ -61,7 +63,7 @@ def integer(name, value, minimum=1):
     return int(value)
 
 
-def choice(name, value, allowed):
+def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
     """One of the `allowed` words."""
     if value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
@@ -69,7 +71,7 @@ def choice(name, value, allowed):
     return value
 
 
-def _finite_array(name, value):
+def _finite_array(name: str, value: Any) -> Array:
     try:
         given = np.asarray(value)
         if given.dtype.kind == "c":  # NumPy would drop the imaginary parts
@@ -89,7 +91,7 @@ def _finite_array(name, value):
     return array
 
 
-def vector(name, value, dim=None):
+def vector(name: str, value: Any, dim: int | None = None) -> Array:
     """A finite float64 vector (a copy), of length `dim` where given."""
     array = _finite_array(name, value)
     if array.ndim != 1 or array.size == 0:
@@ -101,7 +103,9 @@ def vector(name, value, dim=None):
     return array
 
 
-def matrix(name, value, rows=None, cols=None):
+def matrix(
+    name: str, value: Any, rows: int | None = None, cols: int | None = None
+) -> Array:
     """A finite C-contiguous float64 matrix (a copy) of the shape asked for."""
     array = _finite_array(name, value)
     if array.ndim != 2 or 0 in array.shape:
@@ -115,7 +119,7 @@ def matrix(name, value, rows=None, cols=None):
     return array
 
 
-def covariance(name, value, dim=None):
+def covariance(name: str, value: Any, dim: int | None = None) -> Array:
     """A symmetric positive definite matrix (a copy, exactly symmetric)."""
     array = matrix(name, value, rows=dim, cols=dim)
     if array.shape[0] != array.shape[1]:
@@ -134,7 +138,7 @@ def covariance(name, value, dim=None):
     return array
 
 
-def generator(name, rng):
+def generator(name: str, rng: Seed) -> Generator:
     """A NumPy Generator from None, an int, a SeedSequence or a Generator."""
     if isinstance(rng, np.random.Generator):
         return rng

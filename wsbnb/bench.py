@@ -9,6 +9,9 @@ import argparse
 import contextlib
 import json
 import time
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +25,9 @@ NOISE = 0.15**0.5
 HORIZON = 4000
 
 
-def make_policy(module, name, dim, discount=0.999):
+def make_policy(
+    module: ModuleType, name: str, dim: int, discount: float = 0.999
+) -> Any:
     """One of the seven algorithms from `wsbnb.policies` or `wsbnb.reference`.
 
     Parameters
@@ -62,7 +67,7 @@ NAMES = (
 )
 
 
-def flops(name, dim, n_arms):
+def flops(name: str, dim: int, n_arms: int) -> float:
     """Floating-point operations of one round, leading terms.
 
     A Cholesky factor costs d^3/3, forward substitution for K arms K d^2, the local norm
@@ -147,7 +152,7 @@ def _world(dim, n_arms, rounds):
     return arms[None], expected, noise, rng.standard_normal((rounds, dim))
 
 
-def one_thread():
+def one_thread() -> contextlib.AbstractContextManager[Any]:
     """A context in which BLAS uses one thread, where threadpoolctl is installed.
 
     Without it set ``OPENBLAS_NUM_THREADS=1`` before Python starts: a BLAS that starts
@@ -160,7 +165,7 @@ def one_thread():
     return threadpool_limits(1)
 
 
-def interleaved(candidates, repeats):
+def interleaved(candidates: Mapping[Any, Any], repeats: int) -> dict[Any, float]:
     """Smallest time of each candidate; the candidates take turns.
 
     Parameters
@@ -182,7 +187,7 @@ def interleaved(candidates, repeats):
     return best
 
 
-def peak_gflops(size=64, repeats=7):
+def peak_gflops(size: int = 64, repeats: int = 7) -> float:
     """Speed of a matrix product on one thread, in 10^9 operations per CPU second.
 
     Parameters
@@ -206,7 +211,13 @@ def peak_gflops(size=64, repeats=7):
     return 2.0 * size**3 / best / 1e9
 
 
-def cost_table(names=NAMES, dims=DIMS, n_arms=ARMS, rounds=2000, repeats=7):
+def cost_table(
+    names: Sequence[str] = NAMES,
+    dims: Sequence[int] = DIMS,
+    n_arms: int = ARMS,
+    rounds: int = 2000,
+    repeats: int = 7,
+) -> pd.DataFrame:
     """Cost of a round of each algorithm, compiled and reference, in one run.
 
     Parameters
@@ -255,7 +266,7 @@ def cost_table(names=NAMES, dims=DIMS, n_arms=ARMS, rounds=2000, repeats=7):
     return pd.DataFrame(rows)
 
 
-def growth_table(quick=False, name="LBWeightUCB"):
+def growth_table(quick: bool = False, name: str = "LBWeightUCB") -> pd.DataFrame:
     """How the cost of a round grows with d, with K and with T.
 
     Parameters
@@ -283,7 +294,7 @@ def growth_table(quick=False, name="LBWeightUCB"):
     )
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Command line: print the tables, or JSON with ``--json``."""
     parser = argparse.ArgumentParser(prog="python -m wsbnb bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")

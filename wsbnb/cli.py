@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from wsbnb import experiments
@@ -11,7 +12,7 @@ from wsbnb.experiments import DIMS, PROTOCOLS, SCENARIOS
 _WHAT = ("table2", "table3", "figures", "all")
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Parameters

@@ -7,11 +7,15 @@ there: nothing is downloaded. Install both with ``pip install "wsbnb[data]"``.
 import dataclasses
 import datetime
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from wsbnb import _validate
+from wsbnb._types import Array, Generator, IntArray, SeedSequence
 
 __all__ = ["Dataset", "rainfall", "trump_approval"]
 
@@ -64,7 +68,7 @@ class Dataset:
     feature_names: tuple
     source: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         arms, rewards = checked_log(self.arms, self.rewards)
         if arms.ndim == 2:
             arms = np.repeat(arms[None], len(rewards), axis=0)
@@ -83,25 +87,25 @@ class Dataset:
         for field, value in zip(fields, (arms, rewards, times, *names), strict=True):
             object.__setattr__(self, field, value)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rewards)
 
     @property
-    def n_arms(self):
+    def n_arms(self) -> int:
         """Arms per round, K."""
         return self.rewards.shape[1]
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Features per arm, d."""
         return self.arms.shape[2]
 
     @property
-    def best(self):
+    def best(self) -> NDArray[np.intp]:
         """The best arm of each round, shape (T,); ties go to the lowest index."""
         return self.rewards.argmax(axis=1)
 
-    def rows(self, index):
+    def rows(self, index: slice | Sequence[int] | IntArray) -> "Dataset":
         """The rounds in `index`, in that order.
 
         Parameters
@@ -116,7 +120,7 @@ class Dataset:
             arms=self.arms[index], rewards=self.rewards[index], times=self.times[index]
         )
 
-    def split(self, at):
+    def split(self, at: int) -> tuple["Dataset", "Dataset"]:
         """Cut in two: what is known beforehand, and what is to be played.
 
         Parameters
@@ -133,7 +137,7 @@ class Dataset:
             raise ValueError(f"at must be below the {len(self)} rounds, got {at}")
         return self.rows(slice(None, at)), self.rows(slice(at, None))
 
-    def shuffled(self, seed):
+    def shuffled(self, seed: int | SeedSequence | Generator) -> "Dataset":
         """The same rounds in random order: no drift is left, all else is equal.
 
         Parameters
@@ -149,7 +153,7 @@ class Dataset:
         order = _validate.generator("seed", seed).permutation(len(self))
         return self.rows(order).replace(name=f"{self.name}, shuffled")
 
-    def replace(self, **changes):
+    def replace(self, **changes: Any) -> "Dataset":
         """A copy with some fields changed.
 
         Parameters
@@ -163,7 +167,7 @@ class Dataset:
         """
         return dataclasses.replace(self, **changes)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         plural = "" if self.dim == 1 else "s"
         return (
             f"Dataset({self.name!r}, {len(self)} rounds, {self.n_arms} arms, "
@@ -171,7 +175,7 @@ class Dataset:
         )
 
 
-def checked_log(arms, rewards):
+def checked_log(arms: ArrayLike, rewards: ArrayLike) -> tuple[Array, Array]:
     """Copies of arms ((K, d) or (T, K, d)) and rewards (T, K), shapes matched.
 
     Examples
@@ -201,7 +205,9 @@ def checked_log(arms, rewards):
 POLLSTERS = ("gallup", "ipsos", "morning_consult", "rasmussen", "you_gov")
 
 
-def trump_approval(features="pollster", shuffle=None):
+def trump_approval(
+    features: Literal["pollster", "distance"] = "pollster", shuffle: int | None = None
+) -> Dataset:
     r"""Which of five pollsters will be closest to the average today?
 
     Approval ratings of President Trump for 1001 days, from 1 March 2017 to 26 November
@@ -280,7 +286,11 @@ INSTRUMENTS = (
 )
 
 
-def rainfall(columns="natural", clip=4.0, shuffle=None):
+def rainfall(
+    columns: Literal["natural", "rotated"] = "natural",
+    clip: float = 4.0,
+    shuffle: int | None = None,
+) -> Dataset:
     r"""Say "dry" or "rain" from the day's other instruments; one point if right.
 
     Fifty years of daily weather at Bellevue, Nebraska, 18,159 days, as bundled with

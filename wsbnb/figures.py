@@ -1,13 +1,25 @@
 """Pictures of the paper's experiments, drawn from stored results."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.figure import Figure
 
 from wsbnb import _validate, plotting
-from wsbnb.experiments import DIMS, SCENARIOS, run_papercells, table2
+from wsbnb._types import Band
+from wsbnb.experiments import (
+    DIMS,
+    SCENARIOS,
+    CellResult,
+    Protocol,
+    run_papercells,
+    table2,
+)
 
 
-def curve_frame(results):
+def curve_frame(results: Mapping[str, CellResult]) -> pd.DataFrame:
     """Stored curves as the frame that :func:`wsbnb.plotting.regret_curves` takes.
 
     Parameters
@@ -40,15 +52,15 @@ def curve_frame(results):
 
 
 def regret_figures(
-    dims=DIMS,
-    scenarios=SCENARIOS,
-    trials=100,
-    seed=0,
-    protocol="calibrated",
-    horizon=4000,
-    band="ci",
-    **options,
-):
+    dims: Sequence[int] = DIMS,
+    scenarios: Sequence[str] = SCENARIOS,
+    trials: int = 100,
+    seed: int = 0,
+    protocol: Protocol | str = "calibrated",
+    horizon: int = 4000,
+    band: Band = "ci",
+    **options: Any,
+) -> dict[tuple[str, int], Figure]:
     """The panels of regret curves: one figure per scenario and dimension.
 
     Parameters

@@ -10,13 +10,17 @@ import base64
 import hashlib
 import io
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 from PIL import Image
 
+from wsbnb._types import Curves, Lines
 from wsbnb._validate import integer, vector
 from wsbnb.plotting import STYLES, policy_name, policy_style
 
@@ -69,30 +73,30 @@ class SliderFigure:
     Made by :func:`slider_figure` and :func:`curve_slider`.
     """
 
-    def __init__(self, html, labels):
+    def __init__(self, html: str, labels: Iterable[str]) -> None:
         self._html = html
         self.labels = tuple(labels)
 
     def _repr_html_(self):
         return self._html
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         first, last = self.labels[0], self.labels[-1]
         return f"<slider over {len(self.labels)} frames, {first} to {last}>"
 
 
 def slider_figure(
-    frames,
-    labels,
-    title,
-    caption="",
-    slider_label="frame",
-    start=0,
-    xlabel="",
-    ylabel="",
-    fixed=None,
-    equal=False,
-):
+    frames: Sequence[Figure] | Sequence[Lines],
+    labels: Iterable[object],
+    title: str,
+    caption: str = "",
+    slider_label: str = "frame",
+    start: int = 0,
+    xlabel: str = "",
+    ylabel: str = "",
+    fixed: Lines | None = None,
+    equal: bool = False,
+) -> SliderFigure:
     """A slider over frames computed beforehand.
 
     Parameters
@@ -149,16 +153,16 @@ def slider_figure(
 
 
 def curve_slider(
-    x,
-    curves_by_label,
-    title,
-    caption="",
-    slider_label="parameter",
-    xlabel="",
-    ylabel="",
-    fixed=None,
-    start=0,
-):
+    x: ArrayLike,
+    curves_by_label: Mapping[Any, Curves],
+    title: str,
+    caption: str = "",
+    slider_label: str = "parameter",
+    xlabel: str = "",
+    ylabel: str = "",
+    fixed: Curves | None = None,
+    start: int = 0,
+) -> SliderFigure:
     """A slider over curves on one common x axis.
 
     Parameters

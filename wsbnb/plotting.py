@@ -8,14 +8,19 @@ solid line says that it uses the WSB posterior, a broken one that it does not.
 
 import inspect
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from wsbnb._types import Array, Band
 from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
 
 #: Line style of every named policy. Contrast against white is at least 3 to 1, and
@@ -84,21 +89,21 @@ class use_style:
     True
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._saved = {key: mpl.rcParams[key] for key in _RC}
         mpl.rcParams.update(_RC)
 
     def _ipython_display_(self):
         """Nothing to see when a cell ends with ``use_style()``."""
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         mpl.rcParams.update(self._saved)
 
 
-def policy_name(policy):
+def policy_name(policy: object) -> str:
     """The name a policy carries in pictures, from its name, class or instance.
 
     Examples
@@ -111,7 +116,7 @@ def policy_name(policy):
     return _BY_CLASS.get(policy, policy)
 
 
-def policy_style(policy):
+def policy_style(policy: object) -> dict[str, Any]:
     """Colour, line style and marker of a policy, as keywords for ``ax.plot``.
 
     Parameters
@@ -139,7 +144,7 @@ def policy_style(policy):
     return {"color": color, "linestyle": linestyle, "marker": marker}
 
 
-def _axes(ax):
+def _axes(ax: Axes | None) -> Axes:
     if ax is None:
         return plt.subplots()[1]
     if not isinstance(ax, mpl.axes.Axes):
@@ -147,7 +152,7 @@ def _axes(ax):
     return ax
 
 
-def _label(ax, xlabel, ylabel):
+def _label(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     # A label the caller has set already stays.
     if not ax.get_xlabel():
         ax.set_xlabel(xlabel)
@@ -156,7 +161,7 @@ def _label(ax, xlabel, ylabel):
     return ax
 
 
-def _frame(name, frame, columns):
+def _frame(name: str, frame: Any, columns: Sequence[str]) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"{name} must be a pandas DataFrame, got {frame!r}")
     missing = [column for column in columns if column not in frame.columns]
@@ -170,7 +175,7 @@ def _frame(name, frame, columns):
     return frame
 
 
-def _same_length(name, rounds, *others):
+def _same_length(name: str, rounds: ArrayLike, *others: Any) -> Array:
     rounds = vector("rounds", rounds)
     for other in others:
         if len(other) != len(rounds):
@@ -181,7 +186,7 @@ def _same_length(name, rounds, *others):
     return rounds
 
 
-def _band(table, kind):
+def _band(table: Array, kind: Band) -> Any:
     """Lower and upper edge over the trials (columns) of a rounds × trials table."""
     if kind is None or table.shape[1] < 2:
         return None
@@ -192,7 +197,13 @@ def _band(table, kind):
     return table.mean(axis=1) - half, table.mean(axis=1) + half
 
 
-def regret_curves(curves, ax=None, band="ci", change_points=(), styles=None):
+def regret_curves(
+    curves: pd.DataFrame,
+    ax: Axes | None = None,
+    band: Band = "ci",
+    change_points: Iterable[float] = (),
+    styles: Mapping[str, dict[str, Any]] | None = None,
+) -> Axes:
     """Mean cumulative regret of each policy against the round.
 
     Parameters
@@ -248,7 +259,7 @@ def regret_curves(curves, ax=None, band="ci", change_points=(), styles=None):
     return _label(ax, "round", "cumulative regret (reward units)")
 
 
-def tidy_curves(runs):
+def tidy_curves(runs: Mapping[str, ArrayLike]) -> pd.DataFrame:
     """Arrays of cumulative regret as the frame that :func:`regret_curves` takes.
 
     Parameters
@@ -276,7 +287,13 @@ def tidy_curves(runs):
     return pd.concat(frames, ignore_index=True)
 
 
-def ellipse(mean, cov, ax=None, radius=1.0, **style):
+def ellipse(
+    mean: ArrayLike,
+    cov: ArrayLike,
+    ax: Axes | None = None,
+    radius: float = 1.0,
+    **style: Any,
+) -> Axes:
     """The ellipse {x : (x − mean)ᵀ cov⁻¹ (x − mean) = radius²} and its centre.
 
     Parameters
@@ -319,7 +336,15 @@ def ellipse(mean, cov, ax=None, radius=1.0, **style):
     return _label(ax, r"$\theta_1$ (reward units)", r"$\theta_2$ (reward units)")
 
 
-def posterior_path(rounds, mean, std, truth=None, ax=None, width=1.96, names=None):
+def posterior_path(
+    rounds: ArrayLike,
+    mean: ArrayLike,
+    std: ArrayLike,
+    truth: ArrayLike | None = None,
+    ax: Axes | None = None,
+    width: float = 1.96,
+    names: Sequence[str] | None = None,
+) -> Axes:
     """Marginals of the posterior over time, with the parameter that they chase.
 
     Parameters
@@ -363,7 +388,13 @@ def posterior_path(rounds, mean, std, truth=None, ax=None, width=1.96, names=Non
     return _label(ax, "round", "parameter (reward units)")
 
 
-def arm_choices(rounds, arms, n_arms, ax=None, best=None):
+def arm_choices(
+    rounds: ArrayLike,
+    arms: ArrayLike,
+    n_arms: int,
+    ax: Axes | None = None,
+    best: ArrayLike | None = None,
+) -> Axes:
     """Which arm was pulled in each round.
 
     Parameters
@@ -409,7 +440,9 @@ def arm_choices(rounds, arms, n_arms, ax=None, best=None):
     return _label(ax, "round", "arm")
 
 
-def radius_anatomy(rounds, parts, ax=None):
+def radius_anatomy(
+    rounds: ArrayLike, parts: Mapping[str, ArrayLike], ax: Axes | None = None
+) -> Axes:
     """The parts of a confidence radius, stacked, against the round.
 
     Parameters
@@ -449,7 +482,9 @@ def radius_anatomy(rounds, parts, ax=None):
     return _label(ax, "round", "radius (no unit)")
 
 
-def interval_plot(frame, ax=None, xlabel=None):
+def interval_plot(
+    frame: pd.DataFrame, ax: Axes | None = None, xlabel: str | None = None
+) -> Axes:
     """Paired differences with their confidence intervals, one row per policy.
 
     Parameters
@@ -496,7 +531,12 @@ def interval_plot(frame, ax=None, xlabel=None):
     return _label(ax, xlabel or "difference in regret (reward units)", "")
 
 
-def styled_table(frame, caption=None, precision=1, best=None):
+def styled_table(
+    frame: pd.DataFrame,
+    caption: str | None = None,
+    precision: int = 1,
+    best: Literal["min", "max"] | None = None,
+) -> Any:
     """A frame as a table for the page (needs jinja2, which the book installs).
 
     Parameters

@@ -16,8 +16,10 @@ results come from one Cholesky factor of P; no matrix is inverted in the recursi
 
 import math
 from collections import deque
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from wsbnb import _validate
@@ -30,6 +32,7 @@ from wsbnb._gaussian import (
     inverse,
     solve,
 )
+from wsbnb._types import Array
 from wsbnb.kernels import add_observation
 
 
@@ -73,12 +76,18 @@ class WSBPosterior(GaussianPosterior):
     ([[2.5]], [1.2], 1.5)
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, discount):
+    def __init__(
+        self,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+    ) -> None:
         self._discount = _validate.discount("discount", discount)
         super().__init__(prior_mean, prior_cov, noise_std)
 
     @property
-    def discount(self):
+    def discount(self) -> float:
         """The discount gamma."""
         return self._discount
 
@@ -107,12 +116,14 @@ class RestartPosterior(GaussianPosterior):
     ([2.0], 1.0)
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, period):
+    def __init__(
+        self, prior_mean: ArrayLike, prior_cov: ArrayLike, noise_std: float, period: int
+    ) -> None:
         self._period = _validate.integer("period", period)
         super().__init__(prior_mean, prior_cov, noise_std)
 
     @property
-    def period(self):
+    def period(self) -> int:
         """Rounds between restarts."""
         return self._period
 
@@ -147,12 +158,18 @@ class PolynomialPosterior(GaussianPosterior):
     ([2.0], 1.5)
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, power):
+    def __init__(
+        self,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        power: float,
+    ) -> None:
         self._power = _validate.nonnegative("power", power)
         super().__init__(prior_mean, prior_cov, noise_std)
 
     @property
-    def power(self):
+    def power(self) -> float:
         """The power of the weights."""
         return self._power
 
@@ -191,17 +208,19 @@ class WindowPosterior(GaussianPosterior):
     ([2.0], 2.0)
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, length):
+    def __init__(
+        self, prior_mean: ArrayLike, prior_cov: ArrayLike, noise_std: float, length: int
+    ) -> None:
         self._length = _validate.integer("length", length)
         super().__init__(prior_mean, prior_cov, noise_std)
 
     @property
-    def length(self):
+    def length(self) -> int:
         """Rounds in the window."""
         return self._length
 
-    def reset(self):
-        self._stored = deque()  # (round, arm, reward), oldest first
+    def reset(self) -> None:
+        self._stored: deque[Any] = deque()  # (round, arm, reward), oldest first
         self._start_wear()
         super().reset()
 
@@ -293,7 +312,7 @@ class WRLS(WSBPosterior):
     [0.5]
     """
 
-    def __init__(self, dim, regularization, discount):
+    def __init__(self, dim: int, regularization: float, discount: float) -> None:
         dim = _validate.integer("dim", dim)
         self._discount = _validate.discount("discount", discount)
         self._regularization = _validate.positive("regularization", regularization)
@@ -305,26 +324,26 @@ class WRLS(WSBPosterior):
         self.reset()
 
     @property
-    def regularization(self):
+    def regularization(self) -> float:
         """The ridge lambda."""
         return self._regularization
 
     @property
-    def theta_hat(self):
+    def theta_hat(self) -> Array:
         """The estimate (a new array)."""
         return self.mean
 
     @property
-    def V(self):
+    def V(self) -> Array:
         """Regularised weighted Gram matrix (a copy)."""
         return self.precision
 
     @property
-    def b(self):
+    def b(self) -> Array:
         """Weighted sum of arms times rewards (a copy)."""
         return self._h.copy()
 
-    def as_wsb(self, noise_std):
+    def as_wsb(self, noise_std: float) -> WSBPosterior:
         """The WSB posterior with this mean, and covariance sigma^2 V^{-1}.
 
         Parameters
@@ -352,7 +371,12 @@ class WRLS(WSBPosterior):
         return f"regularization={self._regularization:g}, discount={self._discount:g}"
 
 
-def stream_posterior(weights, prior_mean, prior_cov, noise_std):
+def stream_posterior(
+    weights: _rules.WeightRule,
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+) -> GaussianPosterior:
     """The posterior class that follows a weight rule in bounded memory.
 
     Parameters
@@ -387,7 +411,14 @@ def stream_posterior(weights, prior_mean, prior_cov, noise_std):
     )
 
 
-def batch_posterior(X, rewards, weights, prior_mean, prior_cov, noise_std):
+def batch_posterior(
+    X: ArrayLike,
+    rewards: ArrayLike,
+    weights: ArrayLike | _rules.WeightRule,
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+) -> tuple[Array, Array]:
     r"""Posterior for any weights, from all observations at once.
 
     .. math::
@@ -445,7 +476,7 @@ def batch_posterior(X, rewards, weights, prior_mean, prior_cov, noise_std):
     return solve(factor, h), inverse(factor)
 
 
-def _observations(X, dim):
+def _observations(X: ArrayLike, dim: int) -> Array:
     array = _validate._finite_array("X", X)
     if array.ndim != 2 or array.shape[1] != dim:
         raise ValueError(
@@ -454,7 +485,7 @@ def _observations(X, dim):
     return array
 
 
-def _column(name, value, rows):
+def _column(name: str, value: ArrayLike, rows: int) -> Array:
     array = _validate._finite_array(name, value)
     if array.shape != (rows,):
         raise ValueError(

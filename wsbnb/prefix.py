@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._types import Seed
 from wsbnb.datasets import Dataset
 
 __all__ = ["PrefixFit", "fit_prefix"]
@@ -66,18 +68,24 @@ class PrefixFit:
     scores: pd.DataFrame
 
     @property
-    def memory(self):
+    def memory(self) -> float:
         """Rounds remembered, 1 / (1 - discount); infinity for discount 1."""
         return 1.0 / (1.0 - self.discount) if self.discount < 1.0 else np.inf
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"PrefixFit(discount={self.discount:.6g}, noise_std={self.noise_std:.4g}, "
             f"prior variance={self.prior_cov[0, 0]:.4g})"
         )
 
 
-def fit_prefix(data, discounts=None, prior_scales=_PRIOR_SCALES, logs=4, seed=0):
+def fit_prefix(
+    data: Dataset,
+    discounts: ArrayLike | None = None,
+    prior_scales: ArrayLike = _PRIOR_SCALES,
+    logs: int = 4,
+    seed: Seed = 0,
+) -> PrefixFit:
     r"""Pick discount, prior variance and noise level by predicting a prefix.
 
     Arms are played at random through the prefix. Before each round the posterior

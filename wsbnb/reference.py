@@ -18,8 +18,11 @@ squared column norms of Y. There is no inverse and no back-substitution.
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from scipy.optimize import brentq
+
+from wsbnb._types import Array, Constant, Penalty, Perturbation, Seed, Split
 
 # Flags of the LAPACK calls: which triangle is used, whether the other one may keep old
 # entries (RAW), whether to solve with the transpose.
@@ -32,7 +35,7 @@ TIE = 1e-12
 # --- radii ------------------------------------------------------------------------
 
 
-def log_inverse_delta(delta, horizon, split, t):
+def log_inverse_delta(delta: float, horizon: int, split: Split, t: int) -> float:
     r""":math:`\log(1/\delta')` for the share of the failure probability in round t.
 
     ``split="horizon"`` is :math:`\delta' = \delta/T` (Lemma 2 of the paper),
@@ -55,7 +58,15 @@ def log_inverse_delta(delta, horizon, split, t):
     )
 
 
-def wrls_radius(dim, regularization, noise_std, log_term, squares, S, L):
+def wrls_radius(
+    dim: int,
+    regularization: float,
+    noise_std: float,
+    log_term: float,
+    squares: float,
+    S: float,
+    L: float,
+) -> float:
     r"""Confidence level of Lemma 1, with :math:`n_2 = \sum_s w_s^2` (`squares`).
 
     .. math::
@@ -73,7 +84,14 @@ def wrls_radius(dim, regularization, noise_std, log_term, squares, S, L):
     return noise + math.sqrt(regularization) * S
 
 
-def wsb_radius(dim, prior_size, noise_std, log_term, squares, L):
+def wsb_radius(
+    dim: int,
+    prior_size: float,
+    noise_std: float,
+    log_term: float,
+    squares: float,
+    L: float,
+) -> float:
     r"""Confidence level of Lemma 2, with :math:`n_2 = \sum_s w_s^2` (`squares`).
 
     .. math::
@@ -93,7 +111,9 @@ def wsb_radius(dim, prior_size, noise_std, log_term, squares, L):
     return math.sqrt(2.0 * log_term + spread)
 
 
-def prior_penalty(P0, L_factor, prior_mean, S, form):
+def prior_penalty(
+    P0: Array, L_factor: Array, prior_mean: Array, S: float, form: Penalty
+) -> float:
     r"""The prior term :math:`\Pi` of Lemma 2, or a bound on it from Lemma 3.
 
     With :math:`M = P_0 P^{-1} P_0` it is the largest :math:`\|\mu_0 - \theta\|_M` over
@@ -160,7 +180,9 @@ def _farthest_point(M, mu, S):
     return math.sqrt(value)
 
 
-def perturbation(law, normal, radius=None):
+def perturbation(
+    law: Perturbation, normal: float, radius: float | None = None
+) -> float:
     r"""Random multiple of the width in randomised UCB, for one standard normal.
 
     "rectified" is :math:`\max(0, z)` (what reproduces the paper's tables), "gaussian"
@@ -195,11 +217,11 @@ class _Policy:
     def _normals_needed(self):
         return 0
 
-    def scores(self, X, normals=None):
+    def scores(self, X: Array, normals: Array | None = None) -> Array:
         """Selection criterion of every arm (row of X); changes nothing."""
         raise NotImplementedError
 
-    def pull(self, X, normals=None, rng=None):
+    def pull(self, X: Array, normals: Array | None = None, rng: Seed = None) -> int:
         """Index of the arm to play; ties up to rounding go to the lowest index."""
         if normals is None and self._normals_needed():
             rng = np.random.default_rng(rng)
@@ -235,7 +257,9 @@ class _WRLS(_Policy):
 
     local_norm = True  # LB-WeightUCB does without V_tilde
 
-    def __init__(self, dim, regularization, discount, noise_std):
+    def __init__(
+        self, dim: int, regularization: float, discount: float, noise_std: float
+    ) -> None:
         self.dim, self.regularization = dim, regularization
         self.gamma, self.noise_std = discount, noise_std
         ridge = regularization * np.eye(dim)
@@ -244,7 +268,7 @@ class _WRLS(_Policy):
         self._reinject_tilde = (1.0 - discount**2) * ridge
         self.squares, self.t = 0.0, 1
 
-    def update(self, x, r):
+    def update(self, x: ArrayLike, r: float) -> None:
         """Forget one step, put the ridge back, absorb the observation."""
         x = np.asarray(x, dtype=float)
         outer = x[:, None] * x
@@ -288,7 +312,13 @@ class _WSB(_Policy):
         h \leftarrow \gamma h + (1-\gamma)P_0\mu_0 + \sigma^{-2}xr
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, discount):
+    def __init__(
+        self,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+    ) -> None:
         self.prior_mean = np.array(prior_mean, dtype=float)
         self.prior_cov = np.array(prior_cov, dtype=float)
         self.dim = self.prior_mean.size
@@ -300,7 +330,7 @@ class _WSB(_Policy):
         self._reinject_h = (1.0 - discount) * self.h
         self.squares, self.t = 0.0, 1
 
-    def update(self, x, r):
+    def update(self, x: ArrayLike, r: float) -> None:
         """Forget one step, put the prior back, absorb the observation."""
         x = np.asarray(x, dtype=float) / self.noise_std
         self.P *= self.gamma
@@ -371,20 +401,20 @@ class DLinUCB(_WRLS):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        discount,
-        noise_std,
-        delta,
-        horizon,
-        param_bound,
-        arm_bound,
-        split="horizon",
-    ):
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        delta: float,
+        horizon: int,
+        param_bound: float,
+        arm_bound: float,
+        split: Split = "horizon",
+    ) -> None:
         super().__init__(dim, regularization, discount, noise_std)
         self._set_bounds(delta, horizon, param_bound, arm_bound, split)
 
-    def scores(self, X, normals=None):
+    def scores(self, X: Array, normals: Array | None = None) -> Array:
         means, widths = self._means_and_local_widths(X)
         return means + self._radius() * widths
 
@@ -398,7 +428,7 @@ class LBWeightUCB(DLinUCB):
 
     local_norm = False
 
-    def scores(self, X, normals=None):
+    def scores(self, X: Array, normals: Array | None = None) -> Array:
         _, means, widths = _means_and_widths(self.V, self.b, X)
         return means + self._radius() * widths
 
@@ -429,23 +459,23 @@ class WSBLinUCB(_WSB):
 
     def __init__(
         self,
-        prior_mean,
-        prior_cov,
-        noise_std,
-        discount,
-        delta,
-        horizon,
-        param_bound,
-        arm_bound,
-        split="horizon",
-        radius="trace",
-        penalty="cxv",
-    ):
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        delta: float,
+        horizon: int,
+        param_bound: float,
+        arm_bound: float,
+        split: Split = "horizon",
+        radius: Constant = "trace",
+        penalty: Penalty = "cxv",
+    ) -> None:
         super().__init__(prior_mean, prior_cov, noise_std, discount)
         self._set_bounds(delta, horizon, param_bound, arm_bound, split)
         self._set_radius(radius, penalty)
 
-    def scores(self, X, normals=None):
+    def scores(self, X: Array, normals: Array | None = None) -> Array:
         L, means, widths = _means_and_widths(self.P, self.h, X)
         return means + self._radius(L) * widths
 
@@ -461,18 +491,18 @@ class DRandLinUCB(_WRLS):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        discount,
-        noise_std,
-        scale=1.0,
-        perturbation="rectified",
-        delta=None,
-        horizon=None,
-        param_bound=None,
-        arm_bound=None,
-        split="horizon",
-    ):
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        scale: float = 1.0,
+        perturbation: Perturbation = "rectified",
+        delta: float | None = None,
+        horizon: int | None = None,
+        param_bound: float | None = None,
+        arm_bound: float | None = None,
+        split: Split = "horizon",
+    ) -> None:
         super().__init__(dim, regularization, discount, noise_std)
         self._set_bounds(delta, horizon, param_bound, arm_bound, split)
         self.scale, self.law = scale, perturbation
@@ -482,7 +512,7 @@ class DRandLinUCB(_WRLS):
     def _normals_needed(self):
         return 1
 
-    def scores(self, X, normals):
+    def scores(self, X: Array, normals: Array) -> Array:
         means, widths = self._means_and_local_widths(X)
         radius = self._radius() if self.law == "radius" else None
         return means + self.scale * perturbation(self.law, normals[0], radius) * widths
@@ -498,20 +528,20 @@ class WSBRandLinUCB(_WSB):
 
     def __init__(
         self,
-        prior_mean,
-        prior_cov,
-        noise_std,
-        discount,
-        scale=1.0,
-        perturbation="rectified",
-        delta=None,
-        horizon=None,
-        param_bound=None,
-        arm_bound=None,
-        split="horizon",
-        radius="trace",
-        penalty="cxv",
-    ):
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        scale: float = 1.0,
+        perturbation: Perturbation = "rectified",
+        delta: float | None = None,
+        horizon: int | None = None,
+        param_bound: float | None = None,
+        arm_bound: float | None = None,
+        split: Split = "horizon",
+        radius: Constant = "trace",
+        penalty: Penalty = "cxv",
+    ) -> None:
         super().__init__(prior_mean, prior_cov, noise_std, discount)
         self._set_bounds(delta, horizon, param_bound, arm_bound, split)
         self._set_radius(radius, penalty)
@@ -522,7 +552,7 @@ class WSBRandLinUCB(_WSB):
     def _normals_needed(self):
         return 1
 
-    def scores(self, X, normals):
+    def scores(self, X: Array, normals: Array) -> Array:
         L, means, widths = _means_and_widths(self.P, self.h, X)
         radius = self._radius(L) if self.law == "radius" else None
         return means + self.scale * perturbation(self.law, normals[0], radius) * widths
@@ -535,20 +565,27 @@ class DLinTS(_WRLS):
               \tilde V = \tilde L\tilde L^\top, \quad \eta \sim N(0, I)
     """
 
-    def __init__(self, dim, regularization, discount, noise_std, scale=1.0):
+    def __init__(
+        self,
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        scale: float = 1.0,
+    ) -> None:
         super().__init__(dim, regularization, discount, noise_std)
         self.scale = scale
 
     def _normals_needed(self):
         return self.dim
 
-    def sampled_parameter(self, normals):
+    def sampled_parameter(self, normals: Array) -> Array:
         """The parameter drawn for these d normals."""
         L_tilde, _ = dpotrf(self.V_tilde, LOWER)
         L, _ = dpotrf(self.V, LOWER, RAW)
         return dpotrs(L, self.b + self.scale * (L_tilde @ normals), LOWER)[0]
 
-    def scores(self, X, normals):
+    def scores(self, X: Array, normals: Array) -> Array:
         return X @ self.sampled_parameter(normals)
 
 
@@ -568,18 +605,25 @@ class WSBLinTS(_WSB):
     [1.0, -1.0]
     """
 
-    def __init__(self, prior_mean, prior_cov, noise_std, discount, scale=1.0):
+    def __init__(
+        self,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        scale: float = 1.0,
+    ) -> None:
         super().__init__(prior_mean, prior_cov, noise_std, discount)
         self.scale = scale
 
     def _normals_needed(self):
         return self.dim
 
-    def sampled_parameter(self, normals):
+    def sampled_parameter(self, normals: Array) -> Array:
         """The parameter drawn for these d normals."""
         L, _ = dpotrf(self.P, LOWER, RAW)
         z, _ = dtrtrs(L, self.h, LOWER)
         return dtrtrs(L, z + self.scale * normals, LOWER, TRANSPOSED)[0]
 
-    def scores(self, X, normals):
+    def scores(self, X: Array, normals: Array) -> Array:
         return X @ self.sampled_parameter(normals)

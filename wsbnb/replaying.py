@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import joblib
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate, simulation
+from wsbnb._types import Array, Policies, RootSeed, Seed
 from wsbnb.datasets import Dataset, checked_log
 
 __all__ = ["Replay", "block_bootstrap", "replay", "suggested_block_length"]
@@ -22,7 +24,13 @@ _BLOCK = 4096
 _NUMBERS = 2**20
 
 
-def replay(policies, data, seed=0, repeats=20, n_jobs=-1):
+def replay(
+    policies: Policies,
+    data: Dataset | tuple[ArrayLike, ArrayLike],
+    seed: RootSeed = 0,
+    repeats: int = 20,
+    n_jobs: int = -1,
+) -> "Replay":
     r"""Play policies on a full-information log.
 
     In round t the policy chooses among the logged arms and is shown the logged reward
@@ -170,11 +178,11 @@ class Replay:
     rewards: np.ndarray
 
     @property
-    def policies(self):
+    def policies(self) -> list[str]:
         """Names in the order given."""
         return list(self.choices)
 
-    def reward(self, policy):
+    def reward(self, policy: str) -> Array:
         """Reward of each round.
 
         Parameters
@@ -188,7 +196,7 @@ class Replay:
         _validate.choice("policy", policy, tuple(self.choices))
         return self.rewards[np.arange(len(self.rewards)), self.choices[policy]]
 
-    def regret(self, policy):
+    def regret(self, policy: str) -> Array:
         """Cumulative dynamic regret after each round.
 
         Parameters
@@ -202,7 +210,7 @@ class Replay:
         return np.cumsum(self.rewards.max(axis=1) - self.reward(policy), axis=1)
 
     @property
-    def curves(self):
+    def curves(self) -> pd.DataFrame:
         """Regret at up to 200 rounds, as :func:`wsbnb.plotting.regret_curves` takes it.
 
         A frame with the columns policy, trial (the repeat), round and regret.
@@ -217,7 +225,7 @@ class Replay:
             frames.append(pd.DataFrame(frame))
         return pd.concat(frames, ignore_index=True)
 
-    def between(self, start, stop):
+    def between(self, start: int, stop: int) -> "Replay":
         """The same play, scored on the rounds start, ..., stop - 1 only.
 
         Parameters
@@ -238,7 +246,7 @@ class Replay:
         choices = {name: arms[:, start:stop] for name, arms in self.choices.items()}
         return Replay(choices, self.rewards[start:stop])
 
-    def summary(self):
+    def summary(self) -> pd.DataFrame:
         """Mean reward, regret and how often the best arm was played.
 
         Returns
@@ -267,7 +275,14 @@ class Replay:
         frame = pd.DataFrame.from_dict(rows, orient="index")
         return frame.astype({"repeats": int})
 
-    def paired(self, reference, block_length=None, draws=2000, level=0.95, seed=0):
+    def paired(
+        self,
+        reference: str,
+        block_length: int | None = None,
+        draws: int = 2000,
+        level: float = 0.95,
+        seed: Seed = 0,
+    ) -> pd.DataFrame:
         """Difference of mean reward per round to `reference`, with an interval.
 
         Both rewards are averaged over repeats, subtracted day by day, and the mean of
@@ -306,14 +321,20 @@ class Replay:
             columns={"mean": "difference"}
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Replay({len(self.choices)} policies, {len(self.rewards)} rounds)"
 
 
 # --- the mean of a dependent series -------------------------------------------------
 
 
-def block_bootstrap(series, block_length, draws=2000, level=0.95, seed=0):
+def block_bootstrap(
+    series: ArrayLike,
+    block_length: int,
+    draws: int = 2000,
+    level: float = 0.95,
+    seed: Seed = 0,
+) -> dict[str, float]:
     r"""Interval for the mean of a series whose neighbours depend on one another.
 
     The circular block bootstrap of :cite:t:`politis1992circular`: a new series is laid
@@ -388,7 +409,7 @@ def _resampled_means(series, length, draws, rng):
     return means
 
 
-def suggested_block_length(series):
+def suggested_block_length(series: ArrayLike) -> int:
     r"""A block length for the bootstrap, from the series' own autocorrelation.
 
     The rule of :cite:t:`politis2004automatic`, with the correction of

@@ -50,17 +50,17 @@ class Results:
     interrupted: bool = False
 
     @property
-    def trials(self):
+    def trials(self) -> list[int]:
         """Numbers of the finished trials."""
         return sorted(self.curves["trial"].unique().tolist())
 
     @property
-    def final(self):
+    def final(self) -> pd.DataFrame:
         """Regret at the horizon, a frame with columns policy, trial and regret."""
         last = self.curves[self.curves["round"] == self.curves["round"].max()]
         return last[["policy", "trial", "regret"]].reset_index(drop=True)
 
-    def final_table(self):
+    def final_table(self) -> pd.DataFrame:
         """Regret at the horizon, one row per trial and one column per policy.
 
         Returns
@@ -70,7 +70,7 @@ class Results:
         table = self.final.pivot(index="trial", columns="policy", values="regret")
         return table.reindex(columns=self.policies)
 
-    def summary(self, level=0.95):
+    def summary(self, level: float = 0.95) -> pd.DataFrame:
         """Mean, spread, standard error, interval and quantiles of the final regret.
 
         Parameters
@@ -90,7 +90,7 @@ class Results:
             frame[f"q{round(100 * q):02d}"] = table.quantile(q)
         return frame
 
-    def paired(self, baseline, level=0.95):
+    def paired(self, baseline: str, level: float = 0.95) -> pd.DataFrame:
         """Differences to `baseline`, trial by trial.
 
         All policies of a trial met the same world, so the difference has much less
@@ -119,7 +119,7 @@ class Results:
         frame["ratio"] = others.mean() / table[baseline].mean()
         return frame
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         state = ", interrupted" if self.interrupted else ""
         return (
             f"Results({len(self.policies)} policies, {len(self.trials)} trials{state})"

@@ -15,6 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from wsbnb import _validate, kernels
+from wsbnb._types import IntArray, Policies, RootSeed, SeedSequence
 from wsbnb.environments import Environment
 from wsbnb.policies import LinearPolicy, Oracle, Policy
 from wsbnb.policies.rules import new_state
@@ -29,15 +30,15 @@ _TRACED = ("radius", "penalty", "width", "mean")
 
 
 def simulate(
-    policies,
-    environment,
-    trials=100,
-    seed=0,
-    n_jobs=-1,
-    progress=True,
-    points=200,
-    trace=False,
-):
+    policies: Policies,
+    environment: Environment,
+    trials: int | Iterable[int] = 100,
+    seed: RootSeed = 0,
+    n_jobs: int = -1,
+    progress: bool = True,
+    points: int = 200,
+    trace: bool = False,
+) -> Results:
     """Play policies against an environment and collect their dynamic regret.
 
     Parameters
@@ -108,7 +109,7 @@ def simulate(
     return _collect(list(named), numbers, rounds, finished, interrupted)
 
 
-def recorded_rounds(horizon, points):
+def recorded_rounds(horizon: int, points: int) -> IntArray:
     """Rounds (counted from 1) at which a trajectory is kept; the last one is `horizon`.
 
     Parameters
@@ -180,7 +181,7 @@ def _root(seed):
     return np.random.SeedSequence(_validate.integer("seed", seed, minimum=0))
 
 
-def trial_seed(seed, trial):
+def trial_seed(seed: RootSeed, trial: int) -> SeedSequence:
     """The SeedSequence of one trial of `simulate`.
 
     Parameters

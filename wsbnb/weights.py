@@ -34,14 +34,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate
+from wsbnb._types import Array, FloatOrArray
 
 # Rounding allowed when a condition is checked entry by entry.
 _SLACK = 1e-12
 
 
-def nondecreasing_in_s(matrix):
+def nondecreasing_in_s(matrix: ArrayLike) -> bool:
     """Check condition 1 entry by entry on a matrix of weights.
 
     Parameters
@@ -65,7 +67,7 @@ def nondecreasing_in_s(matrix):
     return bool((np.tril(steps, -1) >= -_SLACK).all())
 
 
-def multiplicatively_consistent(matrix):
+def multiplicatively_consistent(matrix: ArrayLike) -> bool:
     """Check condition 2 entry by entry on a matrix of weights.
 
     Parameters
@@ -96,7 +98,7 @@ class WeightRule:
     def _weights(self, s, t):
         raise NotImplementedError
 
-    def __call__(self, s, t):
+    def __call__(self, s: ArrayLike, t: int) -> FloatOrArray:
         """Weights of the rounds `s` (an int or an array) at round `t`."""
         t = _validate.integer("t", t)
         rounds = np.asarray(s)
@@ -105,14 +107,14 @@ class WeightRule:
             raise ValueError(f"s must hold whole numbers from 1 to t={t}, got {s!r}")
         return self._weights(rounds, t)
 
-    def row(self, t):
+    def row(self, t: int) -> Array:
         """All weights at round `t`: the array (w_{1,t}, ..., w_{t,t})."""
         t = _validate.integer("t", t, minimum=0)
         if t == 0:
             return np.zeros(0)
         return np.asarray(self._weights(np.arange(1, t + 1), t), dtype=float)
 
-    def matrix(self, T):
+    def matrix(self, T: int) -> Array:
         """Lower triangular (T, T) array; entry [t-1, s-1] is w_{s,t}."""
         T = _validate.integer("T", T)
         weights = np.zeros((T, T))
@@ -120,41 +122,41 @@ class WeightRule:
             weights[t - 1, :t] = self.row(t)
         return weights
 
-    def sum(self, t):
+    def sum(self, t: int) -> float:
         """Sum of the weights at round `t`, the effective number of observations."""
         return float(self.row(t).sum())
 
-    def squared_sum(self, t):
+    def squared_sum(self, t: int) -> float:
         """Sum of the squared weights at round `t`, as it enters the noise radius."""
         return float((self.row(t) ** 2).sum())
 
-    def is_nondecreasing(self, T=None):
+    def is_nondecreasing(self, T: int | None = None) -> bool:
         """Whether w_{s-1,t} <= w_{s,t} up to round `T` (None: for ever)."""
         if T is not None:
             _validate.integer("T", T)
         return True
 
-    def is_consistent(self, T=None):
+    def is_consistent(self, T: int | None = None) -> bool:
         """Whether w_{s,t} >= w_{t-1,t} w_{s,t-1} up to round `T` (None: for ever)."""
         if T is not None:
             _validate.integer("T", T)
         return True
 
-    def is_admissible(self, T=None):
+    def is_admissible(self, T: int | None = None) -> bool:
         """Whether the rule meets both conditions of the paper."""
         return self.is_nondecreasing(T) and self.is_consistent(T)
 
     @property
-    def memory(self):
+    def memory(self) -> int | None:
         """Past rounds a posterior must store: 0, a number, or None for all of them."""
         return None
 
     @property
-    def streaming(self):
+    def streaming(self) -> bool:
         """Whether a posterior can follow the rule in bounded memory."""
         return self.memory is not None
 
-    def factor(self, t):
+    def factor(self, t: int) -> float:
         """The number f_t with w_{s,t} = f_t w_{s,t-1} for every s < t.
 
         It exists for the rules with ``memory == 0``; the others raise ValueError.
@@ -186,24 +188,24 @@ class Exponential(WeightRule):
 
     discount: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         value = _validate.discount("discount", self.discount)
         object.__setattr__(self, "discount", value)
 
     def _weights(self, s, t):
         return self.discount ** np.asarray(t - s, dtype=float)
 
-    def sum(self, t):
+    def sum(self, t: int) -> float:
         return _geometric_sum(self.discount, _validate.integer("t", t, minimum=0))
 
-    def squared_sum(self, t):
+    def squared_sum(self, t: int) -> float:
         return _geometric_sum(self.discount**2, _validate.integer("t", t, minimum=0))
 
     @property
-    def memory(self):
+    def memory(self) -> int | None:
         return 0
 
-    def factor(self, t):
+    def factor(self, t: int) -> float:
         _validate.integer("t", t)
         return self.discount
 
@@ -245,26 +247,26 @@ class SlidingWindow(WeightRule):
 
     length: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         value = _validate.integer("length", self.length)
         object.__setattr__(self, "length", value)
 
     def _weights(self, s, t):
         return np.asarray(t - s < self.length, dtype=float)
 
-    def sum(self, t):
+    def sum(self, t: int) -> float:
         return float(min(_validate.integer("t", t, minimum=0), self.length))
 
     squared_sum = sum
 
-    def is_consistent(self, T=None):
+    def is_consistent(self, T: int | None = None) -> bool:
         # Length 1 forgets the newest round too, which makes the condition empty.
         if T is None:
             return self.length == 1
         return _validate.integer("T", T) <= self.length or self.length == 1
 
     @property
-    def memory(self):
+    def memory(self) -> int | None:
         return self.length
 
 
@@ -295,24 +297,24 @@ class Restart(WeightRule):
 
     period: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         value = _validate.integer("period", self.period)
         object.__setattr__(self, "period", value)
 
     def _weights(self, s, t):
         return np.asarray((s - 1) // self.period == (t - 1) // self.period, dtype=float)
 
-    def sum(self, t):
+    def sum(self, t: int) -> float:
         t = _validate.integer("t", t, minimum=0)
         return float((t - 1) % self.period + 1) if t else 0.0
 
     squared_sum = sum
 
     @property
-    def memory(self):
+    def memory(self) -> int | None:
         return 0
 
-    def factor(self, t):
+    def factor(self, t: int) -> float:
         return 0.0 if (_validate.integer("t", t) - 1) % self.period == 0 else 1.0
 
 
@@ -354,7 +356,7 @@ class Polynomial(WeightRule):
     power: float
     of: str = "age"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         value = _validate.nonnegative("power", self.power)
         object.__setattr__(self, "power", value)
         _validate.choice("of", self.of, ("age", "round"))
@@ -365,10 +367,10 @@ class Polynomial(WeightRule):
         return (np.asarray(s, dtype=float) / t) ** self.power
 
     @property
-    def memory(self):
+    def memory(self) -> int | None:
         return 0 if self.of == "round" else None
 
-    def factor(self, t):
+    def factor(self, t: int) -> float:
         if self.of == "age":
             return super().factor(t)
         t = _validate.integer("t", t)
@@ -401,7 +403,7 @@ class CustomWeights(WeightRule):
 
     function: Callable
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(
                 f"function must be callable as function(s, t), got {self.function!r}"
@@ -421,10 +423,10 @@ class CustomWeights(WeightRule):
             )
         return values
 
-    def is_nondecreasing(self, T=None):
+    def is_nondecreasing(self, T: int | None = None) -> bool:
         return nondecreasing_in_s(self.matrix(self._limit(T)))
 
-    def is_consistent(self, T=None):
+    def is_consistent(self, T: int | None = None) -> bool:
         return multiplicatively_consistent(self.matrix(self._limit(T)))
 
     @staticmethod

@@ -1,14 +1,17 @@
 """A bandit over discounts: EXP3 in blocks."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate
+from wsbnb._types import Seed
 from wsbnb.adaptive.base import AdaptivePolicy, draw
 from wsbnb.adaptive.experts import ExpertBank
 from wsbnb.adaptive.grid import checked_discounts
-from wsbnb.policies.base import _as_stored
+from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot, _as_stored
 from wsbnb.policies.saving import register
 
 
@@ -77,14 +80,14 @@ class BanditOverDiscounts(AdaptivePolicy):
 
     def __init__(
         self,
-        base,
-        discounts=None,
+        base: LinearPolicy | dict[str, Any],
+        discounts: ArrayLike | None = None,
         horizon: int | None = None,
         block: int | None = None,
         reward_range: tuple[float, float] = (-1.0, 1.0),
         restart: bool = True,
-        rng=None,
-    ):
+        rng: Seed = None,
+    ) -> None:
         self._begin(base, rng)
         if horizon is None:
             raise ValueError("horizon must be a whole number of rounds, got None")
@@ -143,7 +146,7 @@ class BanditOverDiscounts(AdaptivePolicy):
         return None if self._current is None else float(self._discounts[self._current])
 
     @property
-    def posterior(self):
+    def posterior(self) -> PosteriorSnapshot:
         """The Gaussian of the expert in charge, or else of the likeliest (snapshot)."""
         j = self._current
         j = int(np.argmax(self._log_weights)) if j is None else j

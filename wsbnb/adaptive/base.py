@@ -1,12 +1,15 @@
 """What the adaptive policies share: a bank of experts and who is in charge."""
 
 import copy
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate
+from wsbnb._types import Array, Generator
 from wsbnb.adaptive import experts
-from wsbnb.policies.base import Policy, _short
+from wsbnb.policies.base import LinearPolicy, Policy, _short
 
 
 class AdaptivePolicy(Policy):
@@ -30,21 +33,21 @@ class AdaptivePolicy(Policy):
     # -- settings ---------------------------------------------------------------
 
     @property
-    def base(self):
+    def base(self) -> LinearPolicy:
         """A new policy like the template."""
         return self._base.clone()
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d of arms and parameter."""
         return self._base.dim
 
     @property
-    def noise_std(self):
+    def noise_std(self) -> float:
         """Noise level of the template."""
         return self._base.noise_std
 
-    def get_params(self):
+    def get_params(self) -> dict[str, Any]:
         """The constructor's arguments as plain data, without the random generator.
 
         Returns
@@ -56,7 +59,7 @@ class AdaptivePolicy(Policy):
         words = {name: copy.copy(getattr(self, name)) for name in settings}
         return {"base": experts.described(self._base), **words}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         words = {**self.get_params(), "base": self._base}
         text = ", ".join(f"{name}={_short(value)}" for name, value in words.items())
         return f"{type(self).__name__}({text})"
@@ -66,7 +69,7 @@ class AdaptivePolicy(Policy):
     def _choose(self, X):
         return self._bank.choose(self._pick(self._rng), X, self._rng)
 
-    def scores(self, X) -> np.ndarray:
+    def scores(self, X: ArrayLike) -> np.ndarray:
         """The numbers that the next pull will compare, one per arm.
 
         Nothing changes: the policy looks ahead in a copy of its generator, also for
@@ -128,7 +131,7 @@ class AdaptivePolicy(Policy):
         raise NotImplementedError
 
 
-def draw(probabilities, rng):
+def draw(probabilities: Array, rng: Generator) -> int:
     """An index drawn with these probabilities."""
     steps = probabilities.cumsum()
     place = steps.searchsorted(rng.random() * steps[-1], side="right")

@@ -1,12 +1,16 @@
 """A mixture over discounts, weighted by how well each predicts."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate
+from wsbnb._types import Seed
 from wsbnb.adaptive.base import AdaptivePolicy, draw
 from wsbnb.adaptive.experts import ExpertBank
 from wsbnb.adaptive.grid import checked_discounts
-from wsbnb.policies.base import _as_stored
+from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot, _as_stored
 from wsbnb.policies.saving import register
 
 
@@ -74,8 +78,12 @@ class DiscountMixture(AdaptivePolicy):
     _changing = ("_log_evidence",)
 
     def __init__(
-        self, base, discounts=None, evidence_discount: float = 0.999, rng=None
-    ):
+        self,
+        base: LinearPolicy | dict[str, Any],
+        discounts: ArrayLike | None = None,
+        evidence_discount: float = 0.999,
+        rng: Seed = None,
+    ) -> None:
         self._begin(base, rng)
         horizon = getattr(self._base, "horizon", None)
         self._discounts = checked_discounts(discounts, horizon, self.dim)
@@ -112,7 +120,7 @@ class DiscountMixture(AdaptivePolicy):
         return float(self.weights @ self._discounts)
 
     @property
-    def posterior(self):
+    def posterior(self) -> PosteriorSnapshot:
         """The Gaussian with the mixture's mean and covariance (a snapshot)."""
         return self._bank.posterior(self.weights)
 

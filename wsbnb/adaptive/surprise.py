@@ -1,12 +1,15 @@
 """Forget everything when the rewards surprise."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from wsbnb import _validate
+from wsbnb._types import Seed
 from wsbnb.adaptive.base import AdaptivePolicy
 from wsbnb.adaptive.experts import ExpertBank
+from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot
 from wsbnb.policies.saving import register
 
 
@@ -65,11 +68,11 @@ class SurpriseRestart(AdaptivePolicy):
 
     def __init__(
         self,
-        base,
+        base: LinearPolicy | dict[str, Any],
         threshold: float = math.log(10_000.0),
         inflation: float = 4.0,
-        rng=None,
-    ):
+        rng: Seed = None,
+    ) -> None:
         self._begin(base, rng)
         self._threshold = _validate.positive("threshold", threshold)
         self._inflation = _validate.number("inflation", inflation)
@@ -99,7 +102,7 @@ class SurpriseRestart(AdaptivePolicy):
         return self._alarms
 
     @property
-    def posterior(self):
+    def posterior(self) -> PosteriorSnapshot:
         """The Gaussian that the base policy holds now (a snapshot)."""
         return self._bank.posterior(np.ones(1))
 

@@ -3,12 +3,15 @@
 The general ones (positive, covariance, ...) live in `wsbnb._validate`.
 """
 
+from typing import Any
+
 import numpy as np
 
 from wsbnb import _validate as check
+from wsbnb._types import Array, FloatOrArray
 
 
-def nonnegative_values(name, value):
+def nonnegative_values(name: str, value: Any) -> FloatOrArray:
     """A float for a number, a float64 array for anything array-like."""
     if np.ndim(value) == 0:
         return check.nonnegative(name, value)
@@ -18,7 +21,7 @@ def nonnegative_values(name, value):
     return array
 
 
-def round_numbers(name, value, minimum):
+def round_numbers(name: str, value: Any, minimum: int) -> FloatOrArray:
     """A whole number or an array of whole numbers, as float64."""
     if np.ndim(value) == 0:
         if isinstance(value, np.ndarray):
@@ -32,7 +35,7 @@ def round_numbers(name, value, minimum):
     return array.astype(np.float64)
 
 
-def rows(name, value, cols=None):
+def rows(name: str, value: Any, cols: int | None = None) -> Array:
     """A finite float64 matrix that may have no rows (no observation yet)."""
     array = np.asarray(value)
     if array.ndim == 2 and array.shape[0] == 0 and array.shape[1] > 0:
@@ -44,21 +47,21 @@ def rows(name, value, cols=None):
     return check.matrix(name, value, cols=cols)
 
 
-def row_values(name, value, length):
+def row_values(name: str, value: Any, length: int) -> Array:
     """A finite float64 vector of the given length, which may be zero."""
     if length == 0 and np.size(value) == 0:
         return np.zeros(0)
     return check.vector(name, value, dim=length)
 
 
-def weight_row(name, value, length):
+def weight_row(name: str, value: Any, length: int) -> Array:
     """The weights w_{1,t}, ..., w_{t,t}: numbers in [0, 1]."""
     array = row_values(name, value, length)
     _refuse_outside_unit_interval(name, array)
     return array
 
 
-def weight_matrix(name, value, size=None):
+def weight_matrix(name: str, value: Any, size: int | None = None) -> Array:
     """A lower-triangular matrix with W[t-1, s-1] = w_{s,t} in [0, 1]."""
     array = check.matrix(name, value, rows=size, cols=size)
     if array.shape[0] != array.shape[1]:
@@ -72,14 +75,14 @@ def weight_matrix(name, value, size=None):
     return array
 
 
-def _refuse_outside_unit_interval(name, array):
+def _refuse_outside_unit_interval(name: str, array: Array) -> None:
     outside = (array < 0.0) | (array > 1.0)
     if outside.any():
         bad = array[outside][0]
         raise ValueError(f"{name} must lie in [0, 1], got {bad}")
 
 
-def exactly_one(**options):
+def exactly_one(**options: object) -> None:
     """Refuse unless exactly one of the keyword options is not None."""
     given = [name for name, value in options.items() if value is not None]
     if len(given) != 1:
@@ -88,7 +91,7 @@ def exactly_one(**options):
         raise ValueError(f"give exactly one of {names}, got {seen}")
 
 
-def arms_within_bound(X, arm_bound):
+def arms_within_bound(X: Array, arm_bound: float) -> None:
     """The bound L must hold for the arms at hand, or the formulas mean nothing."""
     longest = np.sqrt((X * X).sum(axis=1).max()) if len(X) else 0.0
     if longest > arm_bound * (1.0 + 1e-9):

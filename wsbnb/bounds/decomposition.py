@@ -1,11 +1,14 @@
 """Split the estimation error into its drift, noise and prior parts, exactly."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
 from wsbnb import _validate as check
+from wsbnb._types import Array
 from wsbnb.bounds import _check
 
 
@@ -26,12 +29,12 @@ class ErrorParts(NamedTuple):
     precision: np.ndarray
 
     @property
-    def error(self):
+    def error(self) -> Array:
         r"""The whole error :math:`\mu_{t-1}-\theta_t`."""
         return self.drift + self.noise + self.prior
 
     @property
-    def norms(self):
+    def norms(self) -> dict[str, float]:
         r"""Norms of drift, noise, prior and error in :math:`\Sigma_{t-1}^{-1}`."""
         vectors = {
             "drift": self.drift,
@@ -45,7 +48,14 @@ class ErrorParts(NamedTuple):
         }
 
 
-def surrogate_mean(X, parameters_past, parameter_now, weights, prior_cov, noise_std):
+def surrogate_mean(
+    X: ArrayLike,
+    parameters_past: ArrayLike,
+    parameter_now: ArrayLike,
+    weights: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+) -> Array:
     r"""The noise-free surrogate mean :math:`\bar\mu_t` (paper, section 3.1).
 
     .. math::
@@ -92,15 +102,15 @@ def surrogate_mean(X, parameters_past, parameter_now, weights, prior_cov, noise_
 
 
 def error_parts(
-    X,
-    rewards,
-    parameters_past,
-    parameter_now,
-    weights,
-    prior_mean,
-    prior_cov,
-    noise_std,
-):
+    X: ArrayLike,
+    rewards: ArrayLike,
+    parameters_past: ArrayLike,
+    parameter_now: ArrayLike,
+    weights: ArrayLike,
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+) -> ErrorParts:
     r"""Drift, noise and prior part of the error :math:`\mu_{t-1}-\theta_t`.
 
     .. math::
@@ -169,7 +179,14 @@ def error_parts(
     )
 
 
-def _history(X, parameters_past, weights, prior_cov, noise_std, dim):
+def _history(
+    X: ArrayLike,
+    parameters_past: ArrayLike,
+    weights: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    dim: int,
+) -> tuple[Array, Array, Array, Array, float]:
     X = _check.rows("X", X, cols=dim)
     past = _check.rows("parameters_past", parameters_past, cols=dim)
     if len(past) != len(X):
@@ -181,7 +198,9 @@ def _history(X, parameters_past, weights, prior_cov, noise_std, dim):
     return X, past, w, prior_cov, check.positive("noise_std", noise_std)
 
 
-def _posterior(X, w, prior_cov, sigma):
+def _posterior(
+    X: Array, w: Array, prior_cov: Array, sigma: float
+) -> tuple[Array, Callable[[Array], Array]]:
     """Posterior precision and a function that applies the posterior covariance."""
     precision = np.linalg.inv(prior_cov) + (w[:, None] * X).T @ X / sigma**2
     precision = (precision + precision.T) / 2

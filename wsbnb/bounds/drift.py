@@ -3,16 +3,24 @@
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
 from wsbnb import _validate as check
+from wsbnb._types import Array, Form
 from wsbnb.bounds import _check
 from wsbnb.bounds.sums import weight_sum
 
 FORMS = ("printed", "corrected", "sharp")
 
 
-def drift_bound(parameters, weights, arm_bound, noise_std, form="corrected"):
+def drift_bound(
+    parameters: ArrayLike,
+    weights: ArrayLike,
+    arm_bound: float,
+    noise_std: float,
+    form: Form = "corrected",
+) -> float:
     r"""Bound on the drift part of the WSB error after t observations.
 
     .. math::
@@ -73,8 +81,14 @@ def drift_bound(parameters, weights, arm_bound, noise_std, form="corrected"):
 
 
 def drift_bound_path(
-    parameters, discount, arm_bound, noise_std, form="corrected", *, weights=None
-):
+    parameters: ArrayLike,
+    discount: float | None,
+    arm_bound: float,
+    noise_std: float,
+    form: Form = "corrected",
+    *,
+    weights: ArrayLike | None = None,
+) -> Array:
     r"""The drift bound of every decision round along a path.
 
     Entry ``t - 1`` is :math:`\alpha_{t-1}`, the bound for the decision of round
@@ -130,16 +144,16 @@ def drift_bound_path(
 
 
 def drift_sum_bound(
-    variation,
-    horizon,
-    dim,
-    arm_bound,
-    noise_std,
+    variation: float,
+    horizon: int,
+    dim: int,
+    arm_bound: float,
+    noise_std: float,
     *,
-    discount=None,
-    weights=None,
-    form="corrected",
-):
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    form: Form = "corrected",
+) -> float:
     r"""Largest :math:`\sum_{t=1}^T\alpha_{t-1}` over all paths of one variation.
 
     The sum is linear in the step lengths, so its maximum puts the whole variation
@@ -189,7 +203,7 @@ def drift_sum_bound(
     return float(scale * B * _largest_exponential_coefficient(gamma, T))
 
 
-def _largest_exponential_coefficient(gamma, T):
+def _largest_exponential_coefficient(gamma: float, T: int) -> float:
     """The maximum over k of the coefficient, found by bisection.
 
     Both factors are log-concave in k, so the coefficient rises and then falls.
@@ -211,7 +225,9 @@ def _largest_exponential_coefficient(gamma, T):
     return coefficient(low)
 
 
-def drift_bound_wrls(parameters, discount, arm_bound, form="printed"):
+def drift_bound_wrls(
+    parameters: ArrayLike, discount: float, arm_bound: float, form: Form = "printed"
+) -> float:
     r"""Drift bound of WRLS (paper, Lemma 1) in the norm of :math:`V_t`.
 
     .. math::
@@ -253,11 +269,11 @@ def drift_bound_wrls(parameters, discount, arm_bound, form="printed"):
     return drift_bound(path, weights, arm_bound, 1.0, form)
 
 
-def _steps(path):
+def _steps(path: Array) -> Array:
     return np.linalg.norm(np.diff(path, axis=0), axis=1)
 
 
-def _scale(form, dim, arm_bound, noise_std):
+def _scale(form: Form, dim: int, arm_bound: float, noise_std: float) -> float:
     check.choice("form", form, FORMS)
     L = check.nonnegative("arm_bound", arm_bound)
     sigma = check.positive("noise_std", noise_std)
@@ -266,7 +282,7 @@ def _scale(form, dim, arm_bound, noise_std):
     return L * np.sqrt(dim) / sigma if form == "corrected" else L / sigma
 
 
-def _largest_coefficient(W):
+def _largest_coefficient(W: Array) -> float:
     """max over k of sum_{t=k+1}^{T} sqrt(sum_{s<=k} w_{s,t-1}), memory O(T)."""
     T = len(W)
     g = np.zeros(T)

@@ -1,15 +1,22 @@
 """The noise radius (beta) and how a failure probability is spread over rounds."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate as check
+from wsbnb._types import Constant, FloatOrArray, Split
 from wsbnb.bounds import _check
 from wsbnb.bounds.potential import log_determinant_ratio
 
 SPLITS = ("none", "horizon", "anytime")
 
 
-def failure_probability(delta, split="none", horizon=None, round=None):
+def failure_probability(
+    delta: float,
+    split: Split = "none",
+    horizon: int | None = None,
+    round: ArrayLike | None = None,
+) -> FloatOrArray:
     r"""The share of a failure probability that one round may spend.
 
     - ``"none"``: :math:`\delta`. Valid at one fixed round, or for all rounds when
@@ -61,17 +68,17 @@ def failure_probability(delta, split="none", horizon=None, round=None):
 
 
 def noise_radius(
-    dim,
-    noise_std,
-    arm_bound,
-    delta,
-    squared_weight_sum,
-    prior_cov,
-    form="trace",
-    split="horizon",
-    horizon=None,
-    round=None,
-):
+    dim: int,
+    noise_std: float,
+    arm_bound: float,
+    delta: float,
+    squared_weight_sum: ArrayLike,
+    prior_cov: ArrayLike,
+    form: Constant = "trace",
+    split: Split = "horizon",
+    horizon: int | None = None,
+    round: ArrayLike | None = None,
+) -> FloatOrArray:
     r"""Radius of the noise part of the WSB error, in the posterior's own norm.
 
     .. math::
@@ -154,15 +161,15 @@ def noise_radius(
 
 
 def noise_radius_determinant(
-    X,
-    weights,
-    prior_cov,
-    noise_std,
-    delta,
-    split="horizon",
-    horizon=None,
-    round=None,
-):
+    X: ArrayLike,
+    weights: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    delta: float,
+    split: Split = "horizon",
+    horizon: int | None = None,
+    round: int | None = None,
+) -> float:
     r"""Noise radius from the arms that were played, without bounding them.
 
     .. math::
@@ -214,17 +221,17 @@ def noise_radius_determinant(
 
 
 def noise_radius_wrls(
-    dim,
-    noise_std,
-    regularization,
-    arm_bound,
-    param_bound,
-    delta,
-    squared_weight_sum,
-    split="horizon",
-    horizon=None,
-    round=None,
-):
+    dim: int,
+    noise_std: float,
+    regularization: float,
+    arm_bound: float,
+    param_bound: float,
+    delta: float,
+    squared_weight_sum: ArrayLike,
+    split: Split = "horizon",
+    horizon: int | None = None,
+    round: ArrayLike | None = None,
+) -> FloatOrArray:
     r"""Radius of the noise and regularisation parts of the WRLS error.
 
     .. math::
@@ -275,7 +282,7 @@ def noise_radius_wrls(
     return sigma * noise + static_prior_penalty(ridge, param_bound)
 
 
-def static_prior_penalty(regularization, param_bound):
+def static_prior_penalty(regularization: float, param_bound: float) -> float:
     r"""The constant price of regularisation in WRLS, :math:`\sqrt\lambda S`.
 
     Parameters
@@ -299,6 +306,6 @@ def static_prior_penalty(regularization, param_bound):
     return np.sqrt(ridge).item() * check.nonnegative("param_bound", param_bound)
 
 
-def _root(square):
+def _root(square: FloatOrArray) -> FloatOrArray:
     root = np.sqrt(square)
     return float(root) if np.ndim(root) == 0 else root

@@ -18,7 +18,13 @@ _TABLE_1 = {
 ALGORITHMS = (*_TABLE_1, "lower_bound")
 
 
-def regret_order(dim, variation, horizon, algorithm="WSBLinUCB", n_arms=None):
+def regret_order(
+    dim: int,
+    variation: float,
+    horizon: int,
+    algorithm: str = "WSBLinUCB",
+    n_arms: int | None = None,
+) -> float:
     r"""Order of a regret bound, without constants and logarithms of :math:`T`.
 
     ============================  ============================================
@@ -80,7 +86,7 @@ def regret_order(dim, variation, horizon, algorithm="WSBLinUCB", n_arms=None):
     return float(max(drifting, stationary))
 
 
-def trivial_bound(arm_bound, param_bound, horizon):
+def trivial_bound(arm_bound: float, param_bound: float, horizon: int) -> float:
     r"""The regret that no policy can exceed, :math:`2LST`.
 
     Parameters

@@ -1,15 +1,25 @@
 """Determinant inequality and weighted potential lemma: how much can widths add up?"""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate as check
+from wsbnb._types import Array, Constant, First, FloatOrArray
 from wsbnb.bounds import _check
 from wsbnb.bounds.sums import weight_sum
 
 CONSTANTS = ("trace", "lambda_max")
 
 
-def log_determinant_ratio(weight_sum, prior_cov, noise_std, arm_bound, form="trace"):
+def log_determinant_ratio(
+    weight_sum: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    form: Constant = "trace",
+) -> FloatOrArray:
     r"""Upper bound on :math:`\log(\det\Sigma_0/\det\Sigma_t)`.
 
     .. math:: d\log\Bigl(1+\frac{c\,L^2\sum_s w_{s,t}}{d\sigma^2}\Bigr),
@@ -50,14 +60,14 @@ def log_determinant_ratio(weight_sum, prior_cov, noise_std, arm_bound, form="tra
 
 
 def determinant_bound(
-    weight_sum,
-    prior_cov,
-    noise_std,
-    arm_bound,
-    inequality="ratio",
-    form="trace",
-    log=False,
-):
+    weight_sum: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    inequality: Literal["ratio", "precision"] = "ratio",
+    form: Constant = "trace",
+    log: bool = False,
+) -> FloatOrArray:
     r"""Both inequalities of the paper's Proposition 1, on determinants.
 
     - ``inequality="precision"``, ``form="trace"``:
@@ -112,7 +122,15 @@ def determinant_bound(
     return value if log else np.exp(value)
 
 
-def potential_sum(X, prior_cov, noise_std, *, discount=None, weights=None, power=1):
+def potential_sum(
+    X: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    *,
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    power: int = 1,
+) -> float:
     r"""Left side of the potential lemma, :math:`\sum_t\|X_t\|^2_{\Sigma_{t-1}}`.
 
     Parameters
@@ -168,16 +186,16 @@ def potential_sum(X, prior_cov, noise_std, *, discount=None, weights=None, power
 
 
 def potential_bound(
-    X,
-    prior_cov,
-    noise_std,
-    arm_bound,
+    X: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
     *,
-    discount=None,
-    weights=None,
-    power=1,
-    form="determinant",
-):
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    power: int = 1,
+    form: Literal["determinant"] | Constant = "determinant",
+) -> float:
     r"""Right side of the weighted potential lemma (appendix D).
 
     .. math::
@@ -249,7 +267,7 @@ def potential_bound(
     return float(2.0 * sigma**2 * constant * (d * forgetting + log_det))
 
 
-def width_constant(prior_cov, noise_std, arm_bound):
+def width_constant(prior_cov: ArrayLike, noise_std: float, arm_bound: float) -> float:
     r"""The constant :math:`C = \max\{1, L^2\lambda_{\max}(\Sigma_0)/\sigma^2\}`.
 
     Parameters
@@ -277,7 +295,13 @@ def width_constant(prior_cov, noise_std, arm_bound):
     return max(1.0, float(ratio**2 * np.linalg.eigvalsh(prior_cov)[-1]))
 
 
-def forgetting_sum(horizon, *, discount=None, weights=None, first="free"):
+def forgetting_sum(
+    horizon: int,
+    *,
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    first: First = "free",
+) -> float:
     r"""What forgetting costs: :math:`\sum_{t=1}^{T}\log(1/w_{t-1,t})`.
 
     Parameters
@@ -319,16 +343,16 @@ def forgetting_sum(horizon, *, discount=None, weights=None, first="free"):
 
 
 def log_det_term(
-    horizon,
-    prior_cov,
-    noise_std,
-    arm_bound,
+    horizon: int,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
     *,
-    discount=None,
-    weights=None,
-    form="trace",
-    first="free",
-):
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    form: Constant = "trace",
+    first: First = "free",
+) -> float:
     r"""The term :math:`\Lambda_T` of Theorems 1 and 2.
 
     .. math::
@@ -377,7 +401,7 @@ def log_det_term(
     return float(forgetting + log_det / prior_cov.shape[0])
 
 
-def _prior_constant(prior_cov, form):
+def _prior_constant(prior_cov: Array, form: Constant) -> float:
     check.choice("form", form, CONSTANTS)
     if form == "trace":
         return np.trace(prior_cov)

@@ -4,10 +4,14 @@ All forms maximise or bound :math:`\|\mu_0-\theta\|_M` over the ball
 :math:`\|\theta\|\le S`, with :math:`M=\Sigma_0^{-1}\Sigma_t\Sigma_0^{-1}`.
 """
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
 from wsbnb import _validate as check
+from wsbnb._types import Array, Penalty
 
 FORMS = ("exact", "cxv", "triangle")
 _NEWTON_STEPS = 200
@@ -15,7 +19,13 @@ _NEWTON_STEPS = 200
 _NEGLIGIBLE = 1e-100
 
 
-def prior_penalty(prior_mean, prior_cov, cov, param_bound, form="exact"):
+def prior_penalty(
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    cov: ArrayLike,
+    param_bound: float,
+    form: Penalty = "exact",
+) -> float:
     r"""Prior penalty :math:`\Pi_t`, exactly or by one of the paper's bounds.
 
     With :math:`M=\Sigma_0^{-1}\Sigma_t\Sigma_0^{-1}`:
@@ -86,7 +96,9 @@ def prior_penalty(prior_mean, prior_cov, cov, param_bound, form="exact"):
     return float(unit * np.sqrt(square + S**2 + 2.0 * S * np.linalg.norm(u * m)))
 
 
-def prior_penalty_maximiser(prior_mean, prior_cov, cov, param_bound):
+def prior_penalty_maximiser(
+    prior_mean: ArrayLike, prior_cov: ArrayLike, cov: ArrayLike, param_bound: float
+) -> tuple[float, Array]:
     r"""Exact prior penalty and a parameter that attains it.
 
     Parameters
@@ -119,7 +131,9 @@ def prior_penalty_maximiser(prior_mean, prior_cov, cov, param_bound):
     return float(unit * value), theta
 
 
-def prior_penalty_at_start(prior_mean, prior_cov, param_bound):
+def prior_penalty_at_start(
+    prior_mean: ArrayLike, prior_cov: ArrayLike, param_bound: float
+) -> float:
     r"""The bound on :math:`\Pi_0` in Theorem 1.
 
     .. math::
@@ -154,8 +168,14 @@ def prior_penalty_at_start(prior_mean, prior_cov, param_bound):
 
 
 def prior_penalty_floor(
-    prior_mean, prior_cov, noise_std, arm_bound, discount, param_bound, form="exact"
-):
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    discount: float,
+    param_bound: float,
+    form: Literal["exact", "triangle"] = "exact",
+) -> float:
     r"""A level that :math:`\Pi_t` never falls below while data are forgotten.
 
     With exponential weights :math:`\Sigma_t^{-1}\preceq\Sigma_0^{-1}+

@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from wsbnb import _validate as check
+from wsbnb._types import Exploration, Form
 from wsbnb.bounds import _check
 from wsbnb.bounds.drift import FORMS, drift_bound_path, drift_sum_bound
 from wsbnb.bounds.noise import noise_radius
@@ -35,7 +37,7 @@ class RegretBound(NamedTuple):
     failure: float = 0.0
 
     @property
-    def total(self):
+    def total(self) -> float:
         """Sum of the terms."""
         return self.drift + self.variance + self.failure
 
@@ -66,7 +68,7 @@ class ExplorationConstants(NamedTuple):
     p3: float
 
     @property
-    def factor(self):
+    def factor(self) -> float:
         r""":math:`(c_1+c_2)(1+2/(p_3-p_2))`, infinite unless :math:`p_3>p_2`."""
         if self.p3 <= self.p2:
             return np.inf
@@ -75,19 +77,19 @@ class ExplorationConstants(NamedTuple):
 
 def regret_bound_ucb(
     *,
-    prior_mean,
-    prior_cov,
-    noise_std,
-    arm_bound,
-    param_bound,
-    horizon,
-    delta,
-    discount=None,
-    weights=None,
-    parameters=None,
-    variation=None,
-    form="corrected",
-):
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    param_bound: float,
+    horizon: int,
+    delta: float,
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    variation: float | None = None,
+    form: Form = "corrected",
+) -> RegretBound:
     r"""Value of Theorem 1, the regret bound of WSB-LinUCB.
 
     .. math::
@@ -179,19 +181,19 @@ def regret_bound_ucb(
 
 def randomised_constants(
     *,
-    prior_mean,
-    prior_cov,
-    noise_std,
-    arm_bound,
-    param_bound,
-    horizon,
-    discount=None,
-    weights=None,
-    algorithm="ucb",
-    n_arms=None,
-    scale=None,
-    form="corrected",
-):
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    param_bound: float,
+    horizon: int,
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    algorithm: Exploration = "ucb",
+    n_arms: int | None = None,
+    scale: float | None = None,
+    form: Form = "corrected",
+) -> ExplorationConstants:
     r"""Constants :math:`c_1,c_2,a,p_1,p_2,p_3` of Corollaries 2 and 3.
 
     :math:`c_1=\beta(1/T^2)+\Pi_0`, :math:`a^2=14c_1^2`, :math:`p_1=1/T`. Let
@@ -280,21 +282,21 @@ def randomised_constants(
 
 def regret_bound_randomised(
     *,
-    prior_mean,
-    prior_cov,
-    noise_std,
-    arm_bound,
-    param_bound,
-    horizon,
-    discount=None,
-    weights=None,
-    parameters=None,
-    variation=None,
-    algorithm="ucb",
-    n_arms=None,
-    constants=None,
-    form="corrected",
-):
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    param_bound: float,
+    horizon: int,
+    discount: float | None = None,
+    weights: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    variation: float | None = None,
+    algorithm: Exploration = "ucb",
+    n_arms: int | None = None,
+    constants: ExplorationConstants | None = None,
+    form: Form = "corrected",
+) -> RegretBound:
     r"""Value of Theorem 2, for WSB-RandLinUCB and WSB-LinTS.
 
     Printed, and stated for :math:`R_T` itself:
@@ -419,18 +421,18 @@ def regret_bound_randomised(
 
 
 def _shared_terms(
-    prior_mean,
-    prior_cov,
-    noise_std,
-    arm_bound,
-    param_bound,
-    horizon,
-    discount,
-    weights,
-    parameters,
-    variation,
-    form,
-):
+    prior_mean: ArrayLike,
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    param_bound: float,
+    horizon: int,
+    discount: float | None,
+    weights: ArrayLike | None,
+    parameters: ArrayLike | None,
+    variation: float | None,
+    form: Form,
+) -> tuple[float, float, float]:
     """Pi_0, the drift term, and sqrt(C d T Lambda_T)."""
     check.choice("form", form, FORMS)
     mean = check.vector("prior_mean", prior_mean)
@@ -471,15 +473,24 @@ def _shared_terms(
     return prior, float(2.0 * arm_bound * top * drift_sum), float(width)
 
 
-def _penalty_at_start(prior_mean, prior_cov, param_bound, form):
+def _penalty_at_start(
+    prior_mean: ArrayLike, prior_cov: ArrayLike, param_bound: float, form: Form
+) -> float:
     if form == "sharp":
         return prior_penalty(prior_mean, prior_cov, prior_cov, param_bound)
     return prior_penalty_at_start(prior_mean, prior_cov, param_bound)
 
 
 def _largest_noise_radius(
-    prior_cov, noise_std, arm_bound, delta, horizon, discount, weights, form
-):
+    prior_cov: ArrayLike,
+    noise_std: float,
+    arm_bound: float,
+    delta: float,
+    horizon: int,
+    discount: float | None,
+    weights: ArrayLike | None,
+    form: Form,
+) -> float:
     """beta_T as printed, otherwise the largest beta_t of t <= T."""
     _check.exactly_one(discount=discount, weights=weights)
     if discount is not None:

@@ -1,12 +1,14 @@
 """Sums of exponential weights, accurate also where the discount is close to 1."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wsbnb import _validate as check
+from wsbnb._types import FloatOrArray
 from wsbnb.bounds import _check
 
 
-def weight_sum(discount, rounds, power=1):
+def weight_sum(discount: float, rounds: ArrayLike, power: int = 1) -> FloatOrArray:
     r"""Sum of the exponential weights raised to a power.
 
     .. math:: \sum_{s=1}^{t}\gamma^{p(t-s)} = \frac{1-\gamma^{pt}}{1-\gamma^p},
@@ -45,7 +47,7 @@ def weight_sum(discount, rounds, power=1):
     return float(total) if np.ndim(total) == 0 else total
 
 
-def squared_weight_sum(discount, rounds):
+def squared_weight_sum(discount: float, rounds: ArrayLike) -> FloatOrArray:
     r"""Sum of the squared exponential weights.
 
     .. math:: \sum_{s=1}^{t}\gamma^{2(t-s)} = \frac{1-\gamma^{2t}}{1-\gamma^2},

@@ -3,11 +3,18 @@
 import numpy as np
 
 from wsbnb import _validate as check
+from wsbnb._types import TuningRule
 
 RULES = ("ucb", "thompson", "sharp")
 
 
-def tuned_discount(dim, horizon, variation, rule="ucb", n_arms=None):
+def tuned_discount(
+    dim: int,
+    horizon: int,
+    variation: float,
+    rule: TuningRule = "ucb",
+    n_arms: int | None = None,
+) -> float:
     r"""Discount that balances drift against variance in the regret bounds.
 
     .. math:: \gamma = 1-\max\Bigl\{\frac1T,\sqrt{\frac{B_T}{DT}}\Bigr\}

@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from wsbnb._types import Any
+
 # Norms are compared with their bound up to this relative slack, so that vectors
 # scaled to the bound in floating point are not refused for their last digit.
 SLACK = 1e-9
@@ -22,23 +24,23 @@ class Specification:
                 value.setflags(write=False)
             object.__setattr__(self, name, value)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
         pairs = zip(self._fields(), other._fields(), strict=True)
         return all(_same(mine, yours) for (_, mine), (_, yours) in pairs)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         values = (
             v.shape if isinstance(v, np.ndarray) else v for _, v in self._fields()
         )
         return hash((type(self), *values))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         inside = ", ".join(f"{name}={_show(value)}" for name, value in self._fields())
         return f"{type(self).__name__}({inside})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # Rebuilding through the constructor validates again and keeps arrays frozen.
         return type(self), tuple(value for _, value in self._fields())
 

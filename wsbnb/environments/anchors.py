@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wsbnb import _validate as validate
+from wsbnb._types import Array, Generator
 from wsbnb.environments._base import (
     Specification,
     check_norms,
@@ -16,18 +17,18 @@ from wsbnb.environments._base import (
 class AnchorRule(Specification):
     """Says how the anchors of one trial are drawn. Has `count`, the number of them."""
 
-    def check(self, dim, bound):
+    def check(self, dim: int, bound: float) -> None:
         """Raise where the rule cannot work in `dim` dimensions within `bound`."""
 
-    def draw(self, rng, dim, bound):
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
         """The anchors of one trial, shape (count, dim)."""
         raise NotImplementedError
 
-    def step_lengths(self, bound):
+    def step_lengths(self, bound: float) -> Array | None:
         """Distances of consecutive anchors, or None where they differ by trial."""
         return np.zeros(0) if self.count == 1 else None
 
-    def representative(self, dim, bound):
+    def representative(self, dim: int, bound: float) -> Array | None:
         """Anchors equal to every trial's up to a rotation, or None."""
         return None
 
@@ -52,10 +53,10 @@ class RandomAnchors(AnchorRule):
 
     count: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
 
-    def draw(self, rng, dim, bound):
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
         return bound * np.array([random_unit(rng, dim) for _ in range(self.count)])
 
 
@@ -84,19 +85,19 @@ class OrthogonalAnchors(AnchorRule):
 
     count: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
 
-    def check(self, dim, bound):
+    def check(self, dim: int, bound: float) -> None:
         _needs_two_dimensions(self, dim)
 
-    def draw(self, rng, dim, bound):
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
         points = [random_unit(rng, dim)]
         for _ in range(self.count - 1):
             points.append(random_tangent(rng, points[-1]))
         return bound * np.array(points)
 
-    def step_lengths(self, bound):
+    def step_lengths(self, bound: float) -> Array | None:
         return np.full(self.count - 1, np.sqrt(2.0) * bound)
 
 
@@ -123,22 +124,22 @@ class PlaneAnchors(AnchorRule):
 
     count: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
 
-    def check(self, dim, bound):
+    def check(self, dim: int, bound: float) -> None:
         _needs_two_dimensions(self, dim)
 
-    def draw(self, rng, dim, bound):
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
         first = random_unit(rng, dim)
         if self.count == 1:
             return bound * first[None, :]
         return bound * self._turns(first, random_tangent(rng, first))
 
-    def step_lengths(self, bound):
+    def step_lengths(self, bound: float) -> Array | None:
         return np.full(self.count - 1, np.sqrt(2.0) * bound)
 
-    def representative(self, dim, bound):
+    def representative(self, dim: int, bound: float) -> Array | None:
         axes = np.eye(max(dim, 2))[:, :dim]
         return bound * self._turns(axes[0], axes[1])
 
@@ -165,25 +166,25 @@ class GivenAnchors(AnchorRule):
 
     array: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(array=validate.matrix("anchors", self.array))
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Number of anchors."""
         return self.array.shape[0]
 
-    def check(self, dim, bound):
+    def check(self, dim: int, bound: float) -> None:
         validate.matrix("anchors", self.array, cols=dim)
         check_norms(self.array, bound, "param_bound", "anchors: row {}".format)
 
-    def draw(self, rng, dim, bound):
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
         return self.array.copy()
 
-    def step_lengths(self, bound):
+    def step_lengths(self, bound: float) -> Array | None:
         return np.linalg.norm(np.diff(self.array, axis=0), axis=1)
 
-    def representative(self, dim, bound):
+    def representative(self, dim: int, bound: float) -> Array | None:
         return self.array.copy()
 
 

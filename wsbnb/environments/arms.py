@@ -11,6 +11,7 @@ from itertools import repeat
 import numpy as np
 
 from wsbnb import _validate as validate
+from wsbnb._types import Array, Generator, Iterator
 from wsbnb.environments._base import (
     Specification,
     check_norms,
@@ -22,14 +23,16 @@ from wsbnb.environments._base import (
 class ArmRule(Specification):
     """Says how the arms of one trial are made."""
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         """Raise where the rule cannot work for this horizon, dimension and bound."""
 
-    def count_arms(self, rng, horizon, dim, bound):
+    def count_arms(self, rng: Generator, horizon: int, dim: int, bound: float) -> int:
         """Number of arms K; `rng` is a fresh generator of the trial's arms."""
         return self.count
 
-    def blocks(self, rng, horizon, dim, bound, size):
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
         """Yield arms for consecutive blocks of `size` rounds: (d, K) or (n, d, K)."""
         raise NotImplementedError
 
@@ -54,10 +57,12 @@ class FixedArms(ArmRule):
 
     count: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
 
-    def blocks(self, rng, horizon, dim, bound, size):
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
         return repeat(bound * random_unit_columns(rng, (dim, self.count)))
 
 
@@ -81,10 +86,12 @@ class RedrawnArms(ArmRule):
 
     count: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
 
-    def blocks(self, rng, horizon, dim, bound, size):
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
         for start, stop in spans(horizon, size):
             yield bound * random_unit_columns(rng, (stop - start, dim, self.count))
 
@@ -107,15 +114,15 @@ class GivenArms(ArmRule):
 
     array: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(array=_as_arms("arms", self.array, dims=(2, 3)))
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Number of arms K."""
         return self.array.shape[-2]
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         if self.array.shape[-1] != dim:
             raise ValueError(
                 f"arms must have {dim} columns, got an array of shape "
@@ -129,7 +136,9 @@ class GivenArms(ArmRule):
         words = "arms: row {}" if self.array.ndim == 2 else "arms: round {}, row {}"
         check_norms(self.array, bound, "arm_bound", words.format)
 
-    def blocks(self, rng, horizon, dim, bound, size):
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
         if self.array.ndim == 2:
             return repeat(_columns(self.array))
         return (_columns(self.array[a:b]) for a, b in spans(horizon, size))
@@ -169,14 +178,16 @@ class CallableArms(ArmRule):
 
     _CHUNK = 64
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}")
 
-    def count_arms(self, rng, horizon, dim, bound):
+    def count_arms(self, rng: Generator, horizon: int, dim: int, bound: float) -> int:
         return next(self._chunks(rng, horizon, dim, bound)).shape[2]
 
-    def blocks(self, rng, horizon, dim, bound, size):
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
         chunks = self._chunks(rng, horizon, dim, bound)
         held = next(chunks)
         for start, stop in spans(horizon, size):

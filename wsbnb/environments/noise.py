@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from wsbnb import _validate as validate
+from wsbnb._types import Array, Generator
 from wsbnb.environments._base import Specification
 
 
@@ -21,11 +22,11 @@ class NoiseRule(Specification):
     """A law of the noise. Has `std` and `sub_gaussian`."""
 
     @property
-    def sub_gaussian(self):
+    def sub_gaussian(self) -> float:
         """A valid sigma of the sub-Gaussian condition."""
         return self.std
 
-    def sample(self, rng, n):
+    def sample(self, rng: Generator, n: int) -> Array:
         """`n` independent values."""
         raise NotImplementedError
 
@@ -49,10 +50,10 @@ class GaussianNoise(NoiseRule):
 
     std: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(std=validate.nonnegative("std", self.std))
 
-    def sample(self, rng, n):
+    def sample(self, rng: Generator, n: int) -> Array:
         return self.std * rng.standard_normal(n)
 
 
@@ -79,10 +80,10 @@ class UniformNoise(NoiseRule):
 
     std: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(std=validate.nonnegative("std", self.std))
 
-    def sample(self, rng, n):
+    def sample(self, rng: Generator, n: int) -> Array:
         return (np.sqrt(3.0) * self.std) * (2.0 * rng.random(n) - 1.0)
 
 
@@ -108,10 +109,10 @@ class RademacherNoise(NoiseRule):
 
     std: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(std=validate.nonnegative("std", self.std))
 
-    def sample(self, rng, n):
+    def sample(self, rng: Generator, n: int) -> Array:
         # One 64-bit draw per value: cheaper recipes keep spare bits between calls.
         return np.where(rng.random(n) < 0.5, -self.std, self.std)
 
@@ -146,19 +147,19 @@ class BoundedHeavyNoise(NoiseRule):
     std: float
     cutoff: float = 10.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(
             std=validate.nonnegative("std", self.std),
             cutoff=validate.positive("cutoff", self.cutoff),
         )
 
     @property
-    def bound(self):
+    def bound(self) -> float:
         """The largest absolute value the noise can take."""
         return self.std * self.cutoff / _clipped_t_std(self.cutoff)
 
     @property
-    def sub_gaussian(self):
+    def sub_gaussian(self) -> float:
         r"""A valid sub-Gaussian constant, at most 0.3 % above the best general one.
 
         Among symmetric laws with standard deviation s and bound M the moment
@@ -169,7 +170,7 @@ class BoundedHeavyNoise(NoiseRule):
         ratio = _clipped_t_std(self.cutoff) / self.cutoff
         return self.std * _three_point_proxy(ratio**2)
 
-    def sample(self, rng, n):
+    def sample(self, rng: Generator, n: int) -> Array:
         # If v is uniform on (-1, 1) then v sqrt(2 / (1 - v^2)) is Student t, 2 d.o.f.
         edge = self.cutoff / np.sqrt(2.0 + self.cutoff**2)
         v = np.clip(2.0 * rng.random(n) - 1.0, -edge, edge)

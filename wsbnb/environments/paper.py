@@ -1,6 +1,7 @@
 """The environments of the paper's experiments, with the choices it leaves open."""
 
 from wsbnb import _validate as validate
+from wsbnb._types import AnchorName, ArmName, Scenario
 from wsbnb.environments.anchors import OrthogonalAnchors, PlaneAnchors, RandomAnchors
 from wsbnb.environments.arms import FixedArms, RedrawnArms
 from wsbnb.environments.noise import GaussianNoise
@@ -16,15 +17,15 @@ _ARMS = {"fixed": FixedArms, "redrawn": RedrawnArms}
 
 
 def paper_environment(
-    scenario,
-    dim,
-    horizon=4000,
-    n_arms=48,
-    noise_variance=0.15,
-    anchors="orthogonal",
-    arms="fixed",
-    closed_tour=False,
-):
+    scenario: Scenario,
+    dim: int,
+    horizon: int = 4000,
+    n_arms: int = 48,
+    noise_variance: float = 0.15,
+    anchors: AnchorName = "orthogonal",
+    arms: ArmName = "fixed",
+    closed_tour: bool = False,
+) -> Environment:
     """The synthetic problem of the paper's experiments: four anchors, L = S = 1.
 
     The paper fixes T = 4000, K = 48, noise variance 0.15 and unit norms. It does not

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wsbnb import _validate as validate
+from wsbnb._types import SeedSequence, Trajectory
 from wsbnb.environments._base import (
     SLACK,
     Specification,
@@ -21,14 +22,16 @@ from wsbnb.environments.anchors import AnchorRule
 class PathRule(Specification):
     """Says how the parameter path of one trial is made."""
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         """Raise where the rule cannot work for this horizon, dimension and bound."""
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         """One trial's path (an object of `_trajectories`) from a SeedSequence."""
         raise NotImplementedError
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         """B_T where it is the same in every trial, else None."""
         return None
 
@@ -58,10 +61,10 @@ class AbruptPath(PathRule):
 
     anchors: AnchorRule
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_type("anchors", self.anchors, AnchorRule)
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         self.anchors.check(dim, bound)
         if self.anchors.count > horizon:
             raise ValueError(
@@ -69,10 +72,12 @@ class AbruptPath(PathRule):
                 f"({self.anchors.count}), got {horizon}"
             )
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         return Held(self.anchors.draw(stream(seed), dim, bound), horizon)
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         steps = self.anchors.step_lengths(bound)
         return None if steps is None else float(steps.sum())
 
@@ -108,19 +113,19 @@ class SlowPath(PathRule):
     anchors: AnchorRule
     closed: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_type("anchors", self.anchors, AnchorRule)
         if not isinstance(self.closed, bool | np.bool_):
             raise TypeError(f"closed must be True or False, got {self.closed!r}")
         self._set(closed=bool(self.closed))
 
     @property
-    def legs(self):
+    def legs(self) -> int:
         """Number of arcs of the tour (none for a single anchor)."""
         count = self.anchors.count
         return count - 1 + (self.closed and count > 1)
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         self.anchors.check(dim, bound)
         if self.legs and dim == 1:
             raise ValueError("SlowPath needs dim of at least 2, got dim = 1")
@@ -140,11 +145,13 @@ class SlowPath(PathRule):
                     f"{norms[row]:.12g} in row {row} and {norms[0]:.12g} in row 0"
                 )
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         rng = stream(seed)
         return self._tour(self.anchors.draw(rng, dim, bound), horizon, rng)
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         if self.legs == 0:
             return 0.0
         points = self.anchors.representative(dim, bound)
@@ -187,22 +194,24 @@ class StationaryPath(PathRule):
 
     parameter: np.ndarray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.parameter is not None:
             self._set(parameter=validate.vector("parameter", self.parameter))
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         if self.parameter is not None:
             validate.vector("parameter", self.parameter, dim=dim)
             check_norms(self.parameter, bound, "param_bound", lambda: "parameter")
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         point = self.parameter
         if point is None:
             point = bound * random_unit(stream(seed), dim)
         return Held(point[None, :], horizon)
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         return 0.0
 
 
@@ -230,10 +239,10 @@ class RandomWalkPath(PathRule):
 
     step: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(step=validate.nonnegative("step", self.step))
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         if dim == 1:
             raise ValueError("RandomWalkPath needs dim of at least 2, got dim = 1")
         if self.step > 2.0 * bound:
@@ -242,10 +251,12 @@ class RandomWalkPath(PathRule):
                 f"got {self.step!r}"
             )
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         return Walk(seed, self.step, horizon, dim, bound)
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         return (horizon - 1) * self.step
 
 
@@ -269,17 +280,19 @@ class GivenPath(PathRule):
 
     array: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set(array=validate.matrix("path", self.array))
 
-    def check(self, horizon, dim, bound):
+    def check(self, horizon: int, dim: int, bound: float) -> None:
         validate.matrix("path", self.array, rows=horizon, cols=dim)
         check_norms(self.array, bound, "param_bound", "path: row {}".format)
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         return Table(self.array)
 
-    def variation(self, horizon, dim, bound):
+    def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         return Table(self.array).variation
 
 
@@ -315,7 +328,7 @@ class CallablePath(PathRule):
 
     function: Callable
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}")
         if not (self._takes(1) or self._takes(3)):
@@ -324,7 +337,9 @@ class CallablePath(PathRule):
                 f"{inspect.signature(self.function)}"
             )
 
-    def realise(self, seed, horizon, dim, bound):
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
         if self._takes(1):
             return Formula(self.function, horizon, dim, bound)
         rows = self.function(stream(seed), horizon, dim)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from wsbnb import _validate as validate
+from wsbnb._types import Any, Array, Generator, Iterator, RootSeed
 from wsbnb.environments._base import Specification, check_type, spans
 from wsbnb.environments._trajectories import child, stream
 from wsbnb.environments.arms import ArmRule
@@ -67,7 +68,7 @@ class Environment(Specification):
     arm_bound: float = 1.0
     param_bound: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_type("path", self.path, PathRule)
         check_type("arms", self.arms, ArmRule)
         check_type("noise", self.noise, NoiseRule)
@@ -81,7 +82,7 @@ class Environment(Specification):
         self.arms.check(self.horizon, self.dim, self.arm_bound)
 
     @cached_property
-    def variation(self):
+    def variation(self) -> float | None:
         r""":math:`B_T = \sum_t \lVert\theta_t - \theta_{t+1}\rVert`, or None.
 
         None means that it differs from trial to trial; ask `World.variation`.
@@ -89,16 +90,16 @@ class Environment(Specification):
         return self.path.variation(self.horizon, self.dim, self.param_bound)
 
     @property
-    def n_arms(self):
+    def n_arms(self) -> int | None:
         """Number of arms K, or None where only a callable knows (ask the world)."""
         return getattr(self.arms, "count", None)
 
     @property
-    def noise_std(self):
+    def noise_std(self) -> float:
         """Standard deviation of the noise."""
         return self.noise.std
 
-    def world(self, seed):
+    def world(self, seed: RootSeed) -> "World":
         """Draw one trial.
 
         Parameters
@@ -135,7 +136,7 @@ class Block:
     noise: np.ndarray
 
     @property
-    def stop(self):
+    def stop(self) -> int:
         """The round after the last one of the block."""
         return self.start + len(self.noise)
 
@@ -165,44 +166,44 @@ class World:
     [(0, 5, (5, 2)), (5, 8, (3, 2))]
     """
 
-    def __init__(self, environment, seed):
+    def __init__(self, environment: Environment, seed: RootSeed) -> None:
         self.environment = check_type("environment", environment, Environment)
         self.seed = _seed_sequence(seed)
         self._path = environment.path.realise(
             self._child(_PATH), self.horizon, self.dim, environment.param_bound
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         seed = f"entropy={self.seed.entropy}, spawn_key={self.seed.spawn_key}"
         return f"World({self.environment!r}, {seed})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return World, (self.environment, self.seed)
 
     @property
-    def horizon(self):
+    def horizon(self) -> int:
         """Number of rounds T."""
         return self.environment.horizon
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d."""
         return self.environment.dim
 
     @property
-    def noise_std(self):
+    def noise_std(self) -> float:
         """Standard deviation of the noise."""
         return self.environment.noise_std
 
     @cached_property
-    def n_arms(self):
+    def n_arms(self) -> int:
         """Number of arms K."""
         env = self.environment
         rng = stream(self._child(_ARMS))
         return env.arms.count_arms(rng, self.horizon, self.dim, env.arm_bound)
 
     @cached_property
-    def variation(self):
+    def variation(self) -> float:
         r"""Exact :math:`B_T = \sum_t \lVert\theta_t-\theta_{t+1}\rVert` of this trial.
 
         The environment's value where that is the same in every trial.
@@ -211,11 +212,11 @@ class World:
         return self._path.variation if shared is None else shared
 
     @property
-    def change_points(self):
+    def change_points(self) -> list[int]:
         """Rounds (from 0) whose parameter jumped, for abrupt paths; else empty."""
         return list(self._path.change_points)
 
-    def parameters(self, start, stop):
+    def parameters(self, start: int, stop: int) -> Array:
         """Parameters of rounds start, ..., stop - 1, shape (stop - start, d)."""
         start = validate.integer("start", start, minimum=0)
         stop = validate.integer("stop", stop, minimum=start)
@@ -223,7 +224,7 @@ class World:
             raise ValueError(f"stop must be at most {self.horizon}, got {stop}")
         return self._path.parameters(start, stop)
 
-    def blocks(self, size=1024):
+    def blocks(self, size: int = 1024) -> Iterator[Block]:
         """Iterate over all rounds in blocks of `size` (the last may be shorter).
 
         The rounds are the same bits for every size and every call. Arrays belong to
@@ -256,7 +257,7 @@ class World:
                 env.noise.sample(noise, stop - start),
             )
 
-    def generator(self, name):
+    def generator(self, name: str) -> Generator:
         """A fresh generator for a named purpose, such as "exploration" or "prior".
 
         The same trial and name give the same stream at every call; it disturbs no

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,8 @@ import numba
 import numpy as np
 
 from wsbnb._files import replace_file
+from wsbnb._types import FilePath
+from wsbnb.experiments.specs import Cell
 
 #: Sources whose code can change a number, relative to the package.
 NUMERICAL_SOURCES = (
@@ -64,21 +67,21 @@ class CellResult:
     curves: np.ndarray
 
     @property
-    def mean(self):
+    def mean(self) -> float:
         """Mean regret at the horizon."""
         return float(self.finals.mean())
 
     @property
-    def std(self):
+    def std(self) -> float:
         """Its standard deviation over trials (n - 1 in the denominator)."""
         return float(self.finals.std(ddof=1)) if len(self.finals) > 1 else np.nan
 
     @property
-    def se(self):
+    def se(self) -> float:
         """Standard error of the mean."""
         return float(self.std / np.sqrt(len(self.finals)))
 
-    def take(self, numbers):
+    def take(self, numbers: Iterable[int]) -> "CellResult":
         """The part with the given trials; a KeyError names the first one missing.
 
         Parameters
@@ -95,7 +98,7 @@ class CellResult:
             self.trials[rows], self.finals[rows], self.rounds, self.curves[rows]
         )
 
-    def merged(self, other):
+    def merged(self, other: "CellResult") -> "CellResult":
         """This result with another one's trials added.
 
         Parameters
@@ -117,7 +120,7 @@ class CellResult:
         )
 
 
-def cache_folder(folder=None):
+def cache_folder(folder: FilePath | None = None) -> Path:
     """Where results are kept.
 
     Parameters
@@ -150,10 +153,11 @@ def cache_folder(folder=None):
 
 
 @lru_cache(maxsize=1)
-def source_checksum():
+def source_checksum() -> str:
     """Checksum of the code that decides the numbers.
 
-    Comments, layout and docstrings do not count. The versions of NumPy and Numba do.
+    Comments, layout, docstrings and the types in signatures do not count. The versions
+    of NumPy and Numba do.
 
     Returns
     -------
@@ -177,14 +181,23 @@ def source_checksum():
     return digest.hexdigest()
 
 
-def _code(text):
-    """The syntax tree of a module as text, without docstrings."""
+def _code(text: str) -> str:
+    """The syntax tree of a module as text, without docstrings and signature types."""
     tree = ast.parse(text)
+    tree.body = [part for part in tree.body if not _imports_types(part)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):
             body[0].value.value = ""
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
     return ast.dump(tree)
+
+
+def _imports_types(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "wsbnb._types"
 
 
 def _is_docstring(statement):
@@ -205,17 +218,18 @@ class Cache:
 
     Examples
     --------
-    >>>     >>> from wsbnb.experiments import Cell, Player, Setting
+    >>> import tempfile
+    >>> from wsbnb.experiments import Cell, Player, Setting
     >>> cell = Cell(Setting("abrupt", dim=2), Player("WSB-LinTS"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Cache(folder).load(cell, seed=0) is None
     True
     """
 
-    def __init__(self, folder=None):
+    def __init__(self, folder: FilePath | None = None) -> None:
         self.folder = cache_folder(folder)
 
-    def path(self, cell, seed):
+    def path(self, cell: Cell, seed: int) -> Path:
         """The file of a cell.
 
         Parameters
@@ -233,7 +247,7 @@ class Cache:
             f"{player.algorithm}_{setting.scenario}_d{setting.dim}_{key}.npz"
         )
 
-    def load(self, cell, seed):
+    def load(self, cell: Cell, seed: int) -> CellResult | None:
         """The stored result of a cell, or None if there is no whole file of it.
 
         Parameters
@@ -253,7 +267,7 @@ class Cache:
         except Exception:  # however a file is damaged, it can be computed again
             return None
 
-    def store(self, cell, seed, result):
+    def store(self, cell: Cell, seed: int, result: CellResult) -> None:
         """Replace the file of a cell in one step.
 
         Parameters

@@ -6,7 +6,9 @@ change, by the sum of squared z values of their means and of their deviations.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,8 +100,13 @@ assert all(
 
 
 def calibration_study(
-    trials=15, dims=(2, 4, 6), seed=0, factors=None, detail=False, **options
-):
+    trials: int = 15,
+    dims: Sequence[int] = (2, 4, 6),
+    seed: int = 0,
+    factors: Sequence[str] | None = None,
+    detail: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
     r"""Score the open choices of the protocol against the printed tables.
 
     For a cell with our mean and deviation over n trials and the printed ones over m,

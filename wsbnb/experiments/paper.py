@@ -1,8 +1,10 @@
 """The paper's two tables as specifications, under two readings of the text."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 import pandas as pd
 
@@ -98,7 +100,7 @@ class PaperCell:
     seed: int = 0
     horizon: int = 4000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _validate.choice("scenario", self.scenario, SCENARIOS)
         _validate.choice("algorithm", self.algorithm, ALGORITHMS)
         _validate.integer("dim", self.dim, minimum=2)
@@ -107,7 +109,7 @@ class PaperCell:
             _validate.choice("protocol", self.protocol, tuple(PROTOCOLS))
 
     @property
-    def cell(self):
+    def cell(self) -> Cell:
         """The setting and the player that the protocol makes of it."""
         rules = self.protocol
         rules = PROTOCOLS[rules] if isinstance(rules, str) else rules
@@ -143,7 +145,9 @@ class PaperCell:
         return words
 
 
-def table2(dims=DIMS, scenarios=SCENARIOS, **common):
+def table2(
+    dims: Sequence[int] = DIMS, scenarios: Sequence[str] = SCENARIOS, **common: Any
+) -> list[PaperCell]:
     """The cells of Table 2: seven algorithms, every dimension, both scenarios.
 
     Parameters
@@ -170,7 +174,12 @@ def table2(dims=DIMS, scenarios=SCENARIOS, **common):
     ]
 
 
-def table3(dims=DIMS, scenarios=SCENARIOS, norms=PRIOR_NORMS, **common):
+def table3(
+    dims: Sequence[int] = DIMS,
+    scenarios: Sequence[str] = SCENARIOS,
+    norms: Sequence[float] = PRIOR_NORMS,
+    **common: Any,
+) -> list[PaperCell]:
     """The cells of the ablation: three WSB algorithms with prior means far off.
 
     Parameters
@@ -199,7 +208,7 @@ def table3(dims=DIMS, scenarios=SCENARIOS, norms=PRIOR_NORMS, **common):
     ]
 
 
-def printed_table(number):
+def printed_table(number: int) -> pd.DataFrame:
     """The values printed in the paper.
 
     Parameters

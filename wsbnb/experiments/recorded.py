@@ -1,12 +1,15 @@
 """The long run of all 160 cells, done once and kept with the package."""
 
+from collections.abc import Sequence
 from importlib import resources
+from typing import Any
 
 import pandas as pd
 
 from wsbnb._files import replace_file
+from wsbnb._types import FilePath
 from wsbnb.experiments.cache import source_checksum
-from wsbnb.experiments.paper import table2, table3
+from wsbnb.experiments.paper import PaperCell, table2, table3
 from wsbnb.experiments.report import run_papercells, summarise
 
 #: Trials whose mean is kept apart, so that a test can recompute it cheaply.
@@ -14,7 +17,12 @@ FIRST = 20
 FILE = "reproduced_1000.csv"
 
 
-def long_run(trials=1000, seed=0, cells=None, **options):
+def long_run(
+    trials: int = 1000,
+    seed: int = 0,
+    cells: Sequence[PaperCell] | None = None,
+    **options: Any,
+) -> pd.DataFrame:
     """Run both tables under the calibrated protocol, with what a check needs.
 
     Parameters
@@ -57,7 +65,7 @@ def long_run(trials=1000, seed=0, cells=None, **options):
     return frame
 
 
-def record(path, **options):
+def record(path: FilePath, **options: Any) -> None:
     """Write :func:`long_run` to a CSV file.
 
     Parameters
@@ -69,7 +77,7 @@ def record(path, **options):
     replace_file(path, long_run(**options).to_csv(index=False).encode())
 
 
-def recorded(table=None):
+def recorded(table: int | None = None) -> pd.DataFrame:
     """The long run that is kept with the package.
 
     Parameters

@@ -1,18 +1,24 @@
 """Tables of results and how they compare with the printed ones."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from wsbnb import _validate
-from wsbnb.experiments.paper import PAPER_TRIALS, printed_table
+from wsbnb._types import Seed
+from wsbnb.experiments.cache import CellResult
+from wsbnb.experiments.paper import PAPER_TRIALS, PaperCell, printed_table
 from wsbnb.experiments.run import run_cells
 
 #: Counted in the summary of a comparison.
 LIMITS = (2.0, 2.5, 3.0, 3.5)
 
 
-def run_table(cells, **options):
+def run_table(cells: Iterable[PaperCell], **options: Any) -> pd.DataFrame:
     """Run cells of the paper's tables and summarise each in a row.
 
     Parameters
@@ -38,7 +44,9 @@ def run_table(cells, **options):
     return summarise(cells, run_papercells(cells, **options))
 
 
-def run_papercells(cells, **options):
+def run_papercells(
+    cells: Iterable[PaperCell], **options: Any
+) -> dict[PaperCell, CellResult]:
     """Results of the paper's cells, as :func:`run_cells` gives them.
 
     Parameters
@@ -70,7 +78,9 @@ def run_papercells(cells, **options):
     return {cell: results[cell.cell] for cell in cells}
 
 
-def summarise(cells, results):
+def summarise(
+    cells: Iterable[PaperCell], results: Mapping[PaperCell, CellResult]
+) -> pd.DataFrame:
     """One row per cell: the paper's columns, trials and se.
 
     Parameters
@@ -107,7 +117,11 @@ def _short_number(value):
     return int(value) if value == int(value) else value
 
 
-def compare(table, printed=None, paper_trials=PAPER_TRIALS):
+def compare(
+    table: pd.DataFrame,
+    printed: pd.DataFrame | None = None,
+    paper_trials: int = PAPER_TRIALS,
+) -> pd.DataFrame:
     r"""Set a table beside the printed one, cell by cell.
 
     .. math:: z = \frac{\bar r - \bar p}{\sqrt{s^2/n + s_p^2/m}}
@@ -163,7 +177,7 @@ def compare(table, printed=None, paper_trials=PAPER_TRIALS):
     return both
 
 
-def agreement(comparison):
+def agreement(comparison: pd.DataFrame) -> pd.Series:
     """Counts and sums over a comparison.
 
     Cells of one setting share worlds, in our runs and perhaps in the paper's, so the
@@ -196,7 +210,13 @@ def agreement(comparison):
     return pd.Series(counts)
 
 
-def bootstrap_std_ratio(finals, paper_std, paper_trials=PAPER_TRIALS, rng=0, n=2000):
+def bootstrap_std_ratio(
+    finals: ArrayLike,
+    paper_std: float,
+    paper_trials: int = PAPER_TRIALS,
+    rng: Seed = 0,
+    n: int = 2000,
+) -> float:
     """How far a printed deviation lies from ours, without presuming normality.
 
     Resamples of the size of the paper's run are drawn from our own regrets; the
@@ -237,7 +257,7 @@ def bootstrap_std_ratio(finals, paper_std, paper_trials=PAPER_TRIALS, rng=0, n=2
     return float(np.mean(spread >= abs(np.log(printed) - centre)))
 
 
-def text_table(table):
+def text_table(table: pd.DataFrame) -> str:
     """A table as text, laid out as in the paper: algorithms by dimensions.
 
     Parameters
@@ -278,7 +298,7 @@ def text_table(table):
     return "\n\n".join(parts)
 
 
-def text_report(comparison):
+def text_report(comparison: pd.DataFrame) -> str:
     """A comparison as text: every cell, then the counts.
 
     Parameters

@@ -1,10 +1,14 @@
 """Beyond the paper: wrong discounts, other noise, other arms, long runs, baselines."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._types import Scenario
 from wsbnb.experiments.run import run_cells
 from wsbnb.experiments.specs import ALGORITHMS, Cell, Player, Setting
 from wsbnb.experiments.studies import study
@@ -13,14 +17,14 @@ FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 
 
 def study_discount(
-    trials=20,
-    dims=(2, 6),
-    seed=0,
-    scenario="abrupt",
-    factors=FACTORS,
-    algorithms=ALGORITHMS,
-    **options,
-):
+    trials: int = 20,
+    dims: Sequence[int] = (2, 6),
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    factors: Sequence[float] = FACTORS,
+    algorithms: Sequence[str] = ALGORITHMS,
+    **options: Any,
+) -> pd.DataFrame:
     """Regret when the discount is computed from a wrong variation.
 
     Parameters
@@ -60,15 +64,15 @@ def study_discount(
 
 
 def study_noise_level(
-    trials=20,
-    dims=(2, 6),
-    seed=0,
-    scenario="abrupt",
-    variances=(0.01, 0.05, 0.15, 0.5, 1.0),
-    beliefs=(0.5, 1.0, 2.0),
-    algorithms=ALGORITHMS,
-    **options,
-):
+    trials: int = 20,
+    dims: Sequence[int] = (2, 6),
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    variances: Sequence[float] = (0.01, 0.05, 0.15, 0.5, 1.0),
+    beliefs: Sequence[float] = (0.5, 1.0, 2.0),
+    algorithms: Sequence[str] = ALGORITHMS,
+    **options: Any,
+) -> pd.DataFrame:
     r"""Regret under other noise variances, and under a wrong belief about them.
 
     Parameters
@@ -114,14 +118,14 @@ def study_noise_level(
 
 
 def study_arms(
-    trials=10,
-    dims=(2, 6),
-    seed=0,
-    scenario="abrupt",
-    counts=(4, 16, 48, 192),
-    algorithms=ALGORITHMS,
-    **options,
-):
+    trials: int = 10,
+    dims: Sequence[int] = (2, 6),
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    counts: Sequence[int] = (4, 16, 48, 192),
+    algorithms: Sequence[str] = ALGORITHMS,
+    **options: Any,
+) -> pd.DataFrame:
     """Regret with other numbers of arms, fixed or redrawn in every round.
 
     Parameters
@@ -160,14 +164,14 @@ def study_arms(
 
 
 def study_noise_law(
-    trials=30,
-    dims=(2, 6),
-    seed=0,
-    scenario="abrupt",
-    laws=("gaussian", "uniform", "rademacher", "heavy"),
-    algorithms=ALGORITHMS,
-    **options,
-):
+    trials: int = 30,
+    dims: Sequence[int] = (2, 6),
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    laws: Sequence[str] = ("gaussian", "uniform", "rademacher", "heavy"),
+    algorithms: Sequence[str] = ALGORITHMS,
+    **options: Any,
+) -> pd.DataFrame:
     """Regret under noise that is not Gaussian, with the same variance.
 
     The worlds of different laws share path and arms, so the difference to Gaussian
@@ -210,8 +214,12 @@ def study_noise_law(
 
 
 def study_baselines(
-    trials=40, dims=(2, 6), seed=0, scenarios=("abrupt", "slow"), **opt
-):
+    trials: int = 40,
+    dims: Sequence[int] = (2, 6),
+    seed: int = 0,
+    scenarios: Sequence[str] = ("abrupt", "slow"),
+    **opt: Any,
+) -> pd.DataFrame:
     """The seven algorithms beside sliding window, restarts, no forgetting and oracles.
 
     Window and period hold as many rounds as exponential forgetting weighs in total.
@@ -260,14 +268,14 @@ def study_baselines(
 
 
 def study_horizon(
-    trials=8,
-    dims=(2,),
-    seed=0,
-    scenarios=("abrupt", "slow"),
-    horizons=(1_000, 3_000, 10_000, 30_000, 100_000),
-    algorithms=ALGORITHMS,
-    **options,
-):
+    trials: int = 8,
+    dims: Sequence[int] = (2,),
+    seed: int = 0,
+    scenarios: Sequence[str] = ("abrupt", "slow"),
+    horizons: Sequence[int] = (1_000, 3_000, 10_000, 30_000, 100_000),
+    algorithms: Sequence[str] = ALGORITHMS,
+    **options: Any,
+) -> pd.DataFrame:
     """Regret against the horizon, four anchors and hence :math:`B_T` held fixed.
 
     Parameters
@@ -310,7 +318,7 @@ def study_horizon(
     return pd.DataFrame(rows)
 
 
-def fit_exponents(frame, level=0.95):
+def fit_exponents(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     r"""Slopes of log mean regret on log horizon, weighted by the means' errors.
 
     The error of a log mean is its relative standard error. Where the points scatter

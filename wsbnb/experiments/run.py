@@ -3,12 +3,16 @@
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 from tqdm import tqdm
 
 from wsbnb import _validate
+from wsbnb._types import FilePath
 from wsbnb.experiments.cache import POINTS, Cache, CellResult
+from wsbnb.experiments.specs import Cell
 from wsbnb.simulation import simulate
 
 #: Trials simulated in one go.
@@ -18,14 +22,14 @@ SAVE_EVERY = 2.0
 
 
 def run_cells(
-    cells,
-    trials=100,
-    seed=0,
-    cache=None,
-    force=False,
-    n_jobs=-1,
-    progress=False,
-):
+    cells: Iterable[Cell],
+    trials: int = 100,
+    seed: int = 0,
+    cache: FilePath | Literal[False] | None = None,
+    force: bool = False,
+    n_jobs: int = -1,
+    progress: bool = False,
+) -> dict[Cell, CellResult]:
     """The results of some cells: from the cache where stored, computed where not.
 
     Cells of one setting are played together on the same worlds. Trial i is the same

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from wsbnb import _validate, environments, policies
+from wsbnb._types import Any, Callable
 from wsbnb.bounds import tuned_discount
 from wsbnb.policies.theory import outside_on_purpose
 
@@ -74,7 +75,7 @@ class Setting:
     arms: str = "fixed"
     closed_tour: bool = False
 
-    def environment(self):
+    def environment(self) -> environments.Environment:
         """The environment that this setting describes.
 
         Returns
@@ -161,7 +162,7 @@ class Player:
     noise_factor: float = 1.0
     length: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _validate.choice("algorithm", self.algorithm, ALGORITHMS + BASELINES)
         _validate.choice("prior_direction", self.prior_direction, DIRECTIONS)
         _validate.choice("scale_rule", self.scale_rule, SCALE_RULES)
@@ -171,12 +172,12 @@ class Player:
         _validate.positive("noise_factor", self.noise_factor)
 
     @property
-    def differs_by_trial(self):
+    def differs_by_trial(self) -> bool:
         """Whether the trial's world decides something (beyond its exact B_T)."""
         drawn = self.prior_direction in ("uniform", "anchor")
         return drawn and self.prior_mean_norm > 0 and self.algorithm.startswith("WSB")
 
-    def discount(self, world):
+    def discount(self, world: environments.World) -> float:
         """The discount that the paper's rule gives in a world.
 
         Parameters
@@ -197,7 +198,7 @@ class Player:
             n_arms=world.n_arms,
         )
 
-    def policy(self, world):
+    def policy(self, world: environments.World) -> policies.Policy:
         """The policy for one trial.
 
         Parameters
@@ -300,7 +301,7 @@ class Cell:
     setting: Setting
     player: Player
 
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """All settings as nested dicts of plain values.
 
         Returns
@@ -309,7 +310,9 @@ class Cell:
         """
         return {"setting": asdict(self.setting), "player": asdict(self.player)}
 
-    def template(self, environment):
+    def template(
+        self, environment: environments.Environment
+    ) -> policies.Policy | Callable[[environments.World], policies.Policy]:
         """A policy, or a function of the world where trials differ.
 
         Parameters
@@ -327,7 +330,7 @@ class Cell:
         return self.player.policy(environment.world(0))
 
 
-def changed(cell, **changes):
+def changed(cell: Cell, **changes: Any) -> Cell:
     """A copy of a cell with some fields of its setting or its player replaced.
 
     Parameters

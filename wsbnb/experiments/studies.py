@@ -4,13 +4,17 @@ Every study returns a tidy frame. Comparisons are paired: both sides met the sam
 worlds, and the interval is that of the mean difference.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._types import Scenario
 from wsbnb.experiments.paper import CALIBRATED, DIMS, printed_table, table2
 from wsbnb.experiments.report import compare, run_papercells, summarise
 from wsbnb.experiments.run import run_cells
@@ -29,7 +33,9 @@ CLAIMS = (
 )
 
 
-def paired_difference(finals, baseline, level=0.95):
+def paired_difference(
+    finals: ArrayLike, baseline: ArrayLike, level: float = 0.95
+) -> dict[str, float]:
     """The mean difference of two samples taken on the same worlds.
 
     Parameters
@@ -67,7 +73,14 @@ def paired_difference(finals, baseline, level=0.95):
     }
 
 
-def study(cells, columns, baseline, trials, seed, **options):
+def study(
+    cells: Mapping[Any, Cell],
+    columns: Sequence[str],
+    baseline: Callable[[Any], Any],
+    trials: int,
+    seed: int,
+    **options: Any,
+) -> pd.DataFrame:
     """Run labelled cells and put each beside the baseline of its setting.
 
     Parameters
@@ -106,7 +119,13 @@ def study(cells, columns, baseline, trials, seed, **options):
     return pd.DataFrame(rows)
 
 
-def honest_slow(trials=100, dims=DIMS, seed=0, closed_tour=False, **options):
+def honest_slow(
+    trials: int = 100,
+    dims: Sequence[int] = DIMS,
+    seed: int = 0,
+    closed_tour: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
     """Table 2's slow scenario with a parameter that moves.
 
     Everything else is as in the calibrated protocol; the discount uses the exact
@@ -143,7 +162,9 @@ def _moving(trials, dims, seed, closed_tour=False):
     return table2(dims, ("slow",), **common)
 
 
-def honest_claims(trials=100, dims=DIMS, seed=0, **options):
+def honest_claims(
+    trials: int = 100, dims: Sequence[int] = DIMS, seed: int = 0, **options: Any
+) -> pd.DataFrame:
     """The conclusions drawn from Table 2, checked in print, still, moving and abrupt.
 
     Parameters
@@ -199,7 +220,13 @@ def _verdict(pair):
     return "no" if pair["low"] > 0 else "open"
 
 
-def study_matched_scale(trials=50, dims=DIMS, seed=0, scenario="abrupt", **options):
+def study_matched_scale(
+    trials: int = 50,
+    dims: Sequence[int] = DIMS,
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    **options: Any,
+) -> pd.DataFrame:
     r"""What remains of the randomised comparison when both sides sample as widely.
 
     D-LinTS draws with covariance :math:`a^2V^{-1}\tilde VV^{-1}\approx
@@ -256,8 +283,13 @@ def study_matched_scale(trials=50, dims=DIMS, seed=0, scenario="abrupt", **optio
 
 
 def study_ucb_variants(
-    trials=40, dims=(2, 6, 16), seed=0, scenario="abrupt", prior_mean_norm=0, **options
-):
+    trials: int = 40,
+    dims: Sequence[int] = (2, 6, 16),
+    seed: int = 0,
+    scenario: Scenario = "abrupt",
+    prior_mean_norm: float = 0,
+    **options: Any,
+) -> pd.DataFrame:
     """WSB-LinUCB with other radii and penalties, beside the two WRLS methods.
 
     Parameters

@@ -7,6 +7,7 @@ import numpy as np
 
 from wsbnb import _validate, kernels
 from wsbnb._gaussian import GaussianPosterior, cholesky, inverse
+from wsbnb._types import Any, Array, ArrayLike, FilePath, Mapping, Seed, Self
 from wsbnb.policies import rules, saving, theory
 
 
@@ -21,27 +22,27 @@ class Policy:
     #: Name in tables and pictures.
     name = "Policy"
 
-    def __init__(self, rng=None):
+    def __init__(self, rng: Seed = None) -> None:
         self._rng = _validate.generator("rng", rng)
         self._rng_start = copy.deepcopy(self._rng.bit_generator.state)
 
     # -- what a subclass says ---------------------------------------------------
 
-    def _choose(self, X):
+    def _choose(self, X: Array) -> int:
         """Index of the arm to play; `X` is a checked (K, d) array."""
         raise NotImplementedError
 
-    def _learn(self, x, reward, decay):
+    def _learn(self, x: Array, reward: float, decay: bool) -> None:
         """Learn from one checked observation."""
         raise NotImplementedError
 
-    def _restart(self):
+    def _restart(self) -> None:
         """Back to the state before the first round, apart from the generator."""
         raise NotImplementedError
 
     # -- playing ----------------------------------------------------------------
 
-    def pull(self, X):
+    def pull(self, X: ArrayLike) -> int:
         """Choose an arm.
 
         Parameters
@@ -56,7 +57,7 @@ class Policy:
         """
         return int(self._choose(self._arms(X)))
 
-    def update(self, x, reward, decay=True):
+    def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
         """Learn from one observation, or from several in order.
 
         Parameters
@@ -83,20 +84,20 @@ class Policy:
         for row, value in zip(X, rewards, strict=True):
             self._learn(row, value, decay)
 
-    def reset(self):
+    def reset(self) -> None:
         """Back to the state of a new policy, the random generator included."""
         self._rng.bit_generator.state = copy.deepcopy(self._rng_start)
         self._restart()
 
     # -- copies and files -------------------------------------------------------
 
-    def clone(self):
+    def clone(self) -> Self:
         """An independent copy that continues exactly as this policy would."""
         return copy.deepcopy(self)
 
     __copy__ = clone  # a shallow copy would share the arrays that change in place
 
-    def get_params(self):
+    def get_params(self) -> dict[str, Any]:
         """The constructor's arguments, without the random generator.
 
         Returns
@@ -110,7 +111,7 @@ class Policy:
         names = inspect.signature(cls.__init__).parameters
         return [name for name in names if name not in ("self", "rng")]
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Write the policy to a plain data file (JSON), generator included.
 
         Parameters
@@ -124,11 +125,11 @@ class Policy:
         """
         saving.save(self, path)
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         """What changes while playing, as a dict of plain numbers and arrays."""
         raise NotImplementedError
 
-    def _set_state(self, state):
+    def _set_state(self, state: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
     # -- checks -----------------------------------------------------------------
@@ -145,7 +146,7 @@ class Policy:
         X = _validate.matrix("x", X, cols=dim)
         return X, _validate.vector("reward", reward, dim=X.shape[0])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({words})"
 
@@ -169,7 +170,14 @@ _TOO_LARGE = (
 class PosteriorSnapshot(GaussianPosterior):
     """A Gaussian read off a policy: `mean`, `cov`, `precision`, `predict`, `sample`."""
 
-    def __init__(self, precision, shift, prior, noise_std, counts):
+    def __init__(
+        self,
+        precision: Array,
+        shift: Array,
+        prior: tuple[Array, Array],
+        noise_std: float,
+        counts: Array,
+    ) -> None:
         self._P, self._h = precision, shift
         self._L = cholesky(precision)
         if self._L is None:
@@ -181,15 +189,15 @@ class PosteriorSnapshot(GaussianPosterior):
         self._squared_weight_sum = float(counts[kernels.SQUARED_WEIGHT_SUM])
 
     @property
-    def prior_cov(self):
+    def prior_cov(self) -> Array:
         """Prior covariance (a new array)."""
         return inverse(cholesky(self._prior_precision))
 
-    def update(self, x, reward, decay=True):
+    def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
         """A snapshot does not learn."""
         raise TypeError("a snapshot does not learn; call update on the policy")
 
-    def decay(self, steps=1):
+    def decay(self, steps: float = 1) -> None:
         """A snapshot does not age."""
         raise TypeError("a snapshot does not age; call decay on the policy")
 
@@ -214,7 +222,7 @@ class LinearPolicy(Policy):
         self._restart()
         theory.check_settings(rule, stacklevel=3)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         # The compiled rule is built once: a setting changed later would be a lie.
         if "_rule" in self.__dict__ and name in self.__dict__:
             if name in self._setting_names():
@@ -225,22 +233,22 @@ class LinearPolicy(Policy):
         super().__setattr__(name, value)
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d of arms and parameter."""
         return self._rule.prior.h0.size
 
     @property
-    def n_normals(self):
+    def n_normals(self) -> int:
         """How many standard normals one pull draws."""
         return self.dim if self._normals == "dim" else self._normals
 
     @property
-    def rounds(self):
+    def rounds(self) -> float:
         """Rounds learnt from, in steps of the policy's clock."""
         return float(self._state.counts[kernels.CLOCK])
 
     @property
-    def posterior(self):
+    def posterior(self) -> PosteriorSnapshot:
         """The Gaussian over the parameter that the policy holds now (a snapshot).
 
         For WRLS policies this is the Gaussian whose mean is the WRLS estimate: its
@@ -256,7 +264,7 @@ class LinearPolicy(Policy):
             self._state.counts,
         )
 
-    def scores(self, X):
+    def scores(self, X: ArrayLike) -> Array:
         """The numbers that the next pull will compare, one per arm.
 
         Nothing is drawn and nothing changes: a randomised policy looks ahead in a copy
@@ -272,7 +280,7 @@ class LinearPolicy(Policy):
         """
         return self.explain(X)["score"]
 
-    def explain(self, X):
+    def explain(self, X: ArrayLike) -> dict[str, Any]:
         """Mean, width and radius behind the scores (pure, as `scores`).
 
         Parameters
@@ -297,7 +305,7 @@ class LinearPolicy(Policy):
             "score": work.rows[kernels.SCORES],
         }
 
-    def decay(self, steps=1):
+    def decay(self, steps: float = 1) -> None:
         """Let time pass without an observation.
 
         Parameters

@@ -3,6 +3,7 @@
 import numpy as np
 
 from wsbnb import _validate, kernels
+from wsbnb._types import Array, ArrayLike, Seed, Split
 from wsbnb.policies import rules
 from wsbnb.policies.base import Policy
 from wsbnb.policies.saving import register
@@ -46,14 +47,14 @@ class LinUCB(_UndiscountedUCB):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        noise_std,
-        delta,
-        param_bound=1.0,
-        arm_bound=1.0,
-        rng=None,
-    ):
+        dim: int,
+        regularization: float,
+        noise_std: float,
+        delta: float,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
         confidence = (delta, None, param_bound, arm_bound, "none")
         self._begin(dim, regularization, noise_std, confidence, rng)
 
@@ -90,17 +91,17 @@ class SWLinUCB(_UndiscountedUCB):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        noise_std,
-        length,
-        delta,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        rng=None,
-    ):
+        dim: int,
+        regularization: float,
+        noise_std: float,
+        length: int,
+        delta: float,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        rng: Seed = None,
+    ) -> None:
         self.length = _validate.integer("length", length)
         confidence = (delta, horizon, param_bound, arm_bound, split)
         kept = {"forgetting": kernels.WINDOW, "length": self.length}
@@ -134,17 +135,17 @@ class RestartLinUCB(_UndiscountedUCB):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        noise_std,
-        period,
-        delta,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        rng=None,
-    ):
+        dim: int,
+        regularization: float,
+        noise_std: float,
+        period: int,
+        delta: float,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        rng: Seed = None,
+    ) -> None:
         self.period = _validate.integer("period", period)
         confidence = (delta, horizon, param_bound, arm_bound, split)
         kept = {"forgetting": kernels.RESTART, "length": self.period}
@@ -177,7 +178,14 @@ class LinTS(WRLSPolicy):
     name = "LinTS"
     _normals = "dim"
 
-    def __init__(self, dim, regularization, noise_std, scale=1.0, rng=None):
+    def __init__(
+        self,
+        dim: int,
+        regularization: float,
+        noise_std: float,
+        scale: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, 1.0, noise_std)
         self.scale = _validate.nonnegative("scale", scale)
         self._start(self._make_rule(kernels.THOMPSON, scale=self.scale), rng)
@@ -204,7 +212,14 @@ class Greedy(WRLSPolicy):
 
     name = "Greedy"
 
-    def __init__(self, dim, regularization, discount, noise_std, rng=None):
+    def __init__(
+        self,
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, discount, noise_std)
         self._start(self._make_rule(kernels.GREEDY), rng)
 
@@ -229,7 +244,14 @@ class Uniform(WRLSPolicy):
     name = "Uniform"
     _normals = 1
 
-    def __init__(self, dim, regularization=1.0, discount=1.0, noise_std=1.0, rng=None):
+    def __init__(
+        self,
+        dim: int,
+        regularization: float = 1.0,
+        discount: float = 1.0,
+        noise_std: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, discount, noise_std)
         self._start(self._make_rule(kernels.UNIFORM), rng)
 
@@ -258,7 +280,7 @@ class Oracle(Policy):
 
     name = "Oracle"
 
-    def __init__(self, parameters=None, rng=None):
+    def __init__(self, parameters: ArrayLike | None = None, rng: Seed = None) -> None:
         super().__init__(rng)
         if parameters is not None:
             parameters = _validate.matrix("parameters", parameters)
@@ -266,7 +288,7 @@ class Oracle(Policy):
         self.parameters = parameters
         self._clock = 0
 
-    def scores(self, X):
+    def scores(self, X: ArrayLike) -> Array:
         """True expected rewards of the arms in this round.
 
         Parameters
@@ -295,7 +317,7 @@ class Oracle(Policy):
     def _learn(self, x, reward, decay):
         self._clock += int(decay)
 
-    def decay(self, steps=1):
+    def decay(self, steps: int = 1) -> None:
         """Move the clock on.
 
         Parameters

@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 
 from wsbnb import _validate
+from wsbnb._types import Playable
 from wsbnb.policies import saving
 
 # Scores of permuted arms may differ by the rounding of another order of summation.
 _ROUNDING = 1e-9
 
 
-def check_policy(policy, dim=None, rounds=20, seed=0):
+def check_policy(
+    policy: Playable, dim: int | None = None, rounds: int = 20, seed: int = 0
+) -> list[str]:
     """Check what a simulation, a file and a user rely on; for policies of your own too.
 
     The policy is played on random arms, always through copies: it is left as it was.

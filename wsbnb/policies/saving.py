@@ -7,11 +7,12 @@ import numpy as np
 
 from wsbnb import _validate
 from wsbnb._files import replace_file
+from wsbnb._types import Any, FilePath, Registered
 
 FORMAT = "wsbnb-policy"
 VERSION = 1
 
-_REGISTRY = {}
+_REGISTRY: dict[str, Any] = {}
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # NumPy takes these positions as they are and reads beyond its arrays if they lie.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}
@@ -21,7 +22,7 @@ _LENGTHS = {"dim": "h", "length": "ring_w"}
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def register(cls):
+def register(cls: Registered) -> Registered:
     """Class decorator: files may name this class.
 
     Parameters
@@ -51,7 +52,7 @@ def register(cls):
     return cls
 
 
-def save(policy, path):
+def save(policy: Any, path: FilePath) -> None:
     """Write `policy` to `path` in one step."""
     if _REGISTRY.get(type(policy).__name__) is not type(policy):
         raise TypeError(
@@ -84,7 +85,7 @@ def _plain(value):
     raise TypeError(f"cannot be written as plain data: {value!r}")
 
 
-def load(path):
+def load(path: FilePath) -> Any:
     """Read a policy written by `save`; it continues bit for bit.
 
     The file is plain data. Only classes that this program has registered can be built,

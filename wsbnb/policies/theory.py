@@ -9,6 +9,7 @@ from scipy.linalg import lapack
 
 from wsbnb import kernels
 from wsbnb._gaussian import cholesky
+from wsbnb._types import Iterator
 
 #: Rewards that one look at the noise level rests on.
 LOOK = 100
@@ -25,7 +26,7 @@ class TheoryWarning(UserWarning):
 
 
 @contextmanager
-def outside_on_purpose():
+def outside_on_purpose() -> Iterator[None]:
     """Build policies without a word; unlike a warnings filter, for this thread only."""
     token = _silent.set(True)
     try:

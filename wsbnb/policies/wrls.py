@@ -2,6 +2,7 @@
 
 from wsbnb import _validate, kernels
 from wsbnb._gaussian import checked_noise
+from wsbnb._types import Perturbation, Seed, Split
 from wsbnb.policies import rules
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
@@ -19,7 +20,7 @@ class WRLSPolicy(LinearPolicy):
         self.noise_std = checked_noise(noise_std)
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d of arms and parameter."""
         return self._dim
 
@@ -39,17 +40,17 @@ class _WRLSUCB(WRLSPolicy):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        discount,
-        noise_std,
-        delta,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        rng=None,
-    ):
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        delta: float,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, discount, noise_std)
         self._set_confidence(delta, horizon, param_bound, arm_bound, split)
         settings = rules.wrls_radius(self)
@@ -165,19 +166,19 @@ class DRandLinUCB(WRLSPolicy):
 
     def __init__(
         self,
-        dim,
-        regularization,
-        discount,
-        noise_std,
-        scale=1.0,
-        perturbation="rectified",
-        delta=None,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        rng=None,
-    ):
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        scale: float = 1.0,
+        perturbation: Perturbation = "rectified",
+        delta: float | None = None,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, discount, noise_std)
         self._set_confidence(delta, horizon, param_bound, arm_bound, split)
         self.scale = _validate.nonnegative("scale", scale)
@@ -221,7 +222,15 @@ class DLinTS(WRLSPolicy):
     name = "D-LinTS"
     _normals = "dim"
 
-    def __init__(self, dim, regularization, discount, noise_std, scale=1.0, rng=None):
+    def __init__(
+        self,
+        dim: int,
+        regularization: float,
+        discount: float,
+        noise_std: float,
+        scale: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
         self._set_estimator(dim, regularization, discount, noise_std)
         self.scale = _validate.nonnegative("scale", scale)
         rule = self._make_rule(kernels.THOMPSON, local=True, scale=self.scale)

@@ -2,6 +2,7 @@
 
 from wsbnb import _validate, kernels
 from wsbnb._gaussian import checked_noise, checked_prior
+from wsbnb._types import ArrayLike, Constant, Penalty, Perturbation, Seed, Split
 from wsbnb.policies import rules
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
@@ -20,7 +21,7 @@ class _WSBPolicy(LinearPolicy):
         self.prior_mean, self.prior_cov = mean, cov
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Dimension d of arms and parameter."""
         return self.prior_mean.size
 
@@ -105,19 +106,19 @@ class WSBLinUCB(_WSBPolicy):
 
     def __init__(
         self,
-        prior_mean,
-        prior_cov,
-        noise_std,
-        discount,
-        delta,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        radius="trace",
-        penalty="cxv",
-        rng=None,
-    ):
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        delta: float,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        radius: Constant = "trace",
+        penalty: Penalty = "cxv",
+        rng: Seed = None,
+    ) -> None:
         self._set_prior(prior_mean, prior_cov, noise_std, discount)
         self.delta, self.horizon, self.split = delta, horizon, split
         self.param_bound, self.arm_bound = param_bound, arm_bound
@@ -171,21 +172,21 @@ class WSBRandLinUCB(_WSBPolicy):
 
     def __init__(
         self,
-        prior_mean,
-        prior_cov,
-        noise_std,
-        discount,
-        scale=1.0,
-        perturbation="rectified",
-        delta=None,
-        horizon=None,
-        param_bound=1.0,
-        arm_bound=1.0,
-        split="horizon",
-        radius="trace",
-        penalty="cxv",
-        rng=None,
-    ):
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        scale: float = 1.0,
+        perturbation: Perturbation = "rectified",
+        delta: float | None = None,
+        horizon: int | None = None,
+        param_bound: float = 1.0,
+        arm_bound: float = 1.0,
+        split: Split = "horizon",
+        radius: Constant = "trace",
+        penalty: Penalty = "cxv",
+        rng: Seed = None,
+    ) -> None:
         self._set_prior(prior_mean, prior_cov, noise_std, discount)
         self.scale = _validate.nonnegative("scale", scale)
         self.perturbation = perturbation
@@ -239,7 +240,15 @@ class WSBLinTS(_WSBPolicy):
     name = "WSB-LinTS"
     _normals = "dim"
 
-    def __init__(self, prior_mean, prior_cov, noise_std, discount, scale=1.0, rng=None):
+    def __init__(
+        self,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        discount: float,
+        scale: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
         self._set_prior(prior_mean, prior_cov, noise_std, discount)
         self.scale = _validate.nonnegative("scale", scale)
         self._start(self._make_rule(kernels.THOMPSON, scale=self.scale), rng)
