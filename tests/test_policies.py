@@ -466,3 +466,84 @@ def test_rng_forms_agree(rng):
 def test_no_rng_is_different_each_time():
     first, second = zoo.make("WSBLinTS", rng=None), zoo.make("WSBLinTS", rng=None)
     assert (first.scores(np.eye(3)) != second.scores(np.eye(3))).any()
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_a_clone_may_explore_on_its_own(name):
+    policy = zoo.make(name, rng=3)
+    if name != "Oracle":
+        policy.update(np.eye(3), [0.3, -0.1, 0.2])
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    same, other, again = policy.clone(), policy.clone(rng=7), policy.clone(rng=7)
+    draws = name == "Uniform" or getattr(policy, "n_normals", 0) > 0
+    ahead = [p._rng.bit_generator.state for p in (policy, same, other, again)]
+    assert ahead[0] == ahead[1] and ahead[2] == ahead[3] and ahead[0] != ahead[2]
+    if name != "Oracle":
+        assert np.array_equal(policy.scores(X), same.scores(X))
+        assert np.array_equal(policy.scores(X), other.scores(X)) == (not draws)
+    fresh = other.clone()
+    fresh.reset()
+    again.reset()
+    assert fresh.pull(X) == again.pull(X)
+
+
+def test_readers_of_one_file_may_explore_on_their_own(tmp_path):
+    policy = zoo.make("WSBLinTS", rng=3)
+    policy.update(np.eye(3), [0.3, -0.1, 0.2])
+    policy.save(tmp_path / "policy.json")
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    one, two = (wsbnb.load(tmp_path / "policy.json", rng=seed) for seed in (1, 2))
+    assert np.array_equal(one.posterior.mean, two.posterior.mean)
+    assert [one.pull(X) for _ in range(40)] != [two.pull(X) for _ in range(40)]
+    with pytest.raises(TypeError, match="rng must be"):
+        wsbnb.load(tmp_path / "policy.json", rng="new")
+
+
+@pytest.mark.parametrize("name", zoo.LINEAR)
+def test_other_settings_go_on_from_what_was_learnt(name):
+    """As if the setting had changed at this moment: the same sums, another future."""
+    changes = {"discount": 0.7} if "discount" in zoo.settings(name, 3) else {}
+    changes |= {"delta": 0.2} if "delta" in zoo.settings(name, 3) else {}
+    changes |= {"scale": 0.1} if "scale" in zoo.settings(name, 3) else {}
+    policy = zoo.make(name)
+    rng = np.random.default_rng(1)
+    X, rewards = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    policy.update(X, rewards)
+    before = policy.posterior.mean
+    other = policy.with_settings(**changes)
+    assert repr(other) != repr(policy)
+    np.testing.assert_array_equal(other.posterior.mean, before)
+    other.update(X[0], 5.0)
+    np.testing.assert_array_equal(policy.posterior.mean, before)
+    if name == "WSBLinTS":
+        mean, cov = zoo.prior(3)
+        w = np.append(zoo.GAMMA ** np.arange(11, -1, -1) * 0.7, 1.0)
+        rows, values = np.vstack([X, X[:1]]), np.append(rewards, 5.0)
+        expected = wsbnb.batch_posterior(rows, values, w, mean, cov, zoo.SIGMA)[0]
+        np.testing.assert_allclose(other.posterior.mean, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("WSBLinTS", "noise_std"),
+        ("WSBLinUCB", "prior_mean"),
+        ("DLinUCB", "regularization"),
+        ("SWLinUCB", "length"),
+        ("WSBLinTS", "gamma"),
+    ],
+)
+def test_what_the_sums_are_made_of_stays(name, setting):
+    with pytest.raises(ValueError, match=f"changes must be one of .* got '{setting}'"):
+        zoo.make(name).with_settings(**{setting: 2})
+
+
+@pytest.mark.parametrize("name", ["WSBLinTS", "DLinTS"])
+def test_thompson_sampling_is_explained_by_its_posterior(name):
+    policy = zoo.make(name)
+    policy.update(np.eye(3), [0.3, -0.1, 0.2])
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    said, posterior = policy.explain(X), policy.posterior
+    np.testing.assert_allclose(said["mean"], X @ posterior.mean)
+    width = np.sqrt(np.einsum("ki,ij,kj->k", X, posterior.cov, X))
+    np.testing.assert_allclose(said["width"], width)

@@ -48,7 +48,9 @@ def simulate(
         trial's own. Instead of a policy a function ``f(world)`` may be given that
         builds one for the trial (for example with a discount that fits
         ``world.variation``). Policies of this package run compiled; any other object
-        with ``pull(X)`` and ``update(x, reward)`` runs in Python.
+        with ``pull(X)`` and ``update(x, reward)`` runs in Python. If it is not a
+        :class:`Policy` it is copied as it stands, with what it has learnt and with its
+        own generator, so that every trial draws the same numbers: give a function.
     environment : Environment
     trials : int or sequence of int, default 100
         How many trials, or which ones. Trial i is the same in every call.

@@ -12,7 +12,7 @@ from wsbnb.policies.baselines import (
 )
 from wsbnb.policies.checking import check_policy
 from wsbnb.policies.saving import load, register
-from wsbnb.policies.theory import TheoryWarning
+from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
 from wsbnb.policies.wrls import DLinTS, DLinUCB, DRandLinUCB, LBWeightUCB
 from wsbnb.policies.wsb import WSBLinTS, WSBLinUCB, WSBRandLinUCB
 
@@ -36,5 +36,6 @@ __all__ = [
     "WSBRandLinUCB",
     "check_policy",
     "load",
+    "outside_on_purpose",
     "register",
 ]

@@ -23,8 +23,7 @@ class Policy:
     name = "Policy"
 
     def __init__(self, rng: Seed = None) -> None:
-        self._rng = _validate.generator("rng", rng)
-        self._rng_start = copy.deepcopy(self._rng.bit_generator.state)
+        self._set_generator(rng)
 
     # -- what a subclass says ---------------------------------------------------
 
@@ -91,11 +90,29 @@ class Policy:
 
     # -- copies and files -------------------------------------------------------
 
-    def clone(self) -> Self:
-        """An independent copy that continues exactly as this policy would."""
-        return copy.deepcopy(self)
+    def clone(self, rng: Seed = None) -> Self:
+        """An independent copy that continues exactly as this policy would.
 
-    __copy__ = clone  # a shallow copy would share the arrays that change in place
+        Parameters
+        ----------
+        rng : None, int, SeedSequence or Generator
+            Give the copy a generator of its own: it knows the same but explores
+            otherwise, as copies for many users should. With None it draws the same
+            numbers as this policy.
+        """
+        twin = copy.deepcopy(self)
+        if rng is not None:
+            twin._set_generator(rng)
+        return twin
+
+    def _set_generator(self, rng):
+        self._rng = _validate.generator("rng", rng)
+        self._rng_start = copy.deepcopy(self._rng.bit_generator.state)
+
+    def __copy__(
+        self,
+    ) -> Self:  # a shallow copy would share arrays that change in place
+        return self.clone()
 
     def get_params(self) -> dict[str, Any]:
         """The constructor's arguments, without the random generator.
@@ -117,7 +134,8 @@ class Policy:
         Parameters
         ----------
         path : str or path-like
-            Replaced in one step: an interrupted save leaves the old file whole.
+            Replaced in one step: an interrupted save leaves the old file whole (a
+            killed process may leave a hidden file beside it, which can be deleted).
 
         See Also
         --------
@@ -227,8 +245,8 @@ class LinearPolicy(Policy):
         if "_rule" in self.__dict__ and name in self.__dict__:
             if name in self._setting_names():
                 raise AttributeError(
-                    f"{name} cannot be changed, got {value!r}; build a new policy: "
-                    f"{type(self).__name__}(**{{**policy.get_params(), {name!r}: ...}})"
+                    f"{name} cannot be changed, got {value!r}; with_settings gives a "
+                    "policy with other settings that goes on from here"
                 )
         super().__setattr__(name, value)
 
@@ -290,20 +308,65 @@ class LinearPolicy(Policy):
         Returns
         -------
         dict
-            ``mean`` and ``width`` (K,) arrays (not a number where the rule does not use
-            them), ``radius`` and its part ``penalty``, and ``score``.
+            ``mean`` and ``width`` (K,) arrays, ``radius`` and its part ``penalty``, and
+            ``score``. Where the rule has no use for mean and width, as in Thompson
+            sampling, they are the posterior mean and standard deviation of the arm's
+            expected reward.
         """
         X_T = np.ascontiguousarray(self._arms(X).T)
         work = kernels.make_work(*X_T.shape)
         normals = copy.deepcopy(self._rng).standard_normal(self.n_normals)
         radius, penalty = kernels.score(self._rule, self._state, X_T, normals, work)
+        mean, width = work.rows[kernels.MEANS], work.rows[kernels.WIDTHS]
+        if np.isnan(mean + width).all():
+            mean, width = self.posterior.predict(X_T.T, noise=False)
         return {
-            "mean": work.rows[kernels.MEANS],
-            "width": work.rows[kernels.WIDTHS],
+            "mean": mean,
+            "width": width,
             "radius": radius,
             "penalty": penalty,
             "score": work.rows[kernels.SCORES],
         }
+
+    def with_settings(self, **changes: Any) -> Self:
+        """A policy with other settings that goes on from what this one has learnt.
+
+        Parameters
+        ----------
+        **changes
+            Arguments of the constructor. What the learnt sums are made of cannot
+            change: dimension, prior, window, and the noise level of WSB policies.
+
+        Returns
+        -------
+        LinearPolicy
+            With a copy of the state and of the generator; this policy stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np, wsbnb
+        >>> policy = wsbnb.WSBLinTS(np.zeros(2), np.eye(2), 0.5, discount=0.9, rng=0)
+        >>> policy.update([1.0, 0.0], 0.3)
+        >>> slower = policy.with_settings(discount=0.99)
+        >>> (
+        ...     slower.discount,
+        ...     bool((slower.posterior.mean == policy.posterior.mean).all()),
+        ... )
+        (0.99, True)
+        """
+        free = [name for name in self._setting_names() if name not in self._fixed()]
+        for name in changes:
+            _validate.choice("changes", name, free)
+        other = type(self)(**{**self.get_params(), **changes})
+        other._rng = copy.deepcopy(self._rng)
+        other._rng_start = copy.deepcopy(self._rng_start)
+        other._state = copy.deepcopy(self._state)
+        return other
+
+    def _fixed(self):
+        """Settings that the learnt sums are made of."""
+        names = ("dim", "prior_mean", "prior_cov", "regularization", "length", "period")
+        return names if self._unit_noise else (*names, "noise_std")
 
     def decay(self, steps: float = 1) -> None:
         """Let time pass without an observation.

@@ -12,6 +12,7 @@ import pandas as pd
 from wsbnb import _validate
 from wsbnb._types import Playable
 from wsbnb.policies import saving
+from wsbnb.policies.theory import outside_on_purpose
 
 # Scores of permuted arms may differ by the rounding of another order of summation.
 _ROUNDING = 1e-9
@@ -73,8 +74,9 @@ def check_policy(
         if not all(hasattr(policy, attribute) for attribute in needs):
             continue
         try:
-            if check(copy.deepcopy(policy), script) is not _SKIPPED:
-                done.append(name)
+            with outside_on_purpose():  # these rewards are made up
+                if check(copy.deepcopy(policy), script) is not _SKIPPED:
+                    done.append(name)
         except Exception as error:
             said = str(error)
             if not isinstance(error, AssertionError):

@@ -7,7 +7,7 @@ import numpy as np
 
 from wsbnb import _validate
 from wsbnb._files import replace_file
-from wsbnb._types import Any, FilePath, Registered
+from wsbnb._types import Any, FilePath, Registered, Seed
 
 FORMAT = "wsbnb-policy"
 VERSION = 1
@@ -85,7 +85,7 @@ def _plain(value):
     raise TypeError(f"cannot be written as plain data: {value!r}")
 
 
-def load(path: FilePath) -> Any:
+def load(path: FilePath, rng: Seed = None) -> Any:
     """Read a policy written by `save`; it continues bit for bit.
 
     The file is plain data. Only classes that this program has registered can be built,
@@ -94,6 +94,9 @@ def load(path: FilePath) -> Any:
     Parameters
     ----------
     path : str or path-like
+    rng : None, int, SeedSequence or Generator
+        A new generator, for several readers of one file that should not explore in
+        step. With None the generator of the file goes on.
 
     Returns
     -------
@@ -118,9 +121,12 @@ def load(path: FilePath) -> Any:
     """
     content = _read(path)
     try:
-        return _build(content)
+        policy = _build(content)
     except (*_FAULTS, MemoryError) as error:
         raise ValueError(f"{path} is not a whole policy file: {error}") from error
+    if rng is not None:
+        policy._set_generator(rng)
+    return policy
 
 
 def _read(path):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wsbnb import kernels
-from wsbnb._gaussian import cholesky
+from wsbnb._gaussian import cholesky, solve
 from wsbnb._types import Iterator
 
 #: Rewards that one look at the noise level rests on.
@@ -27,7 +27,16 @@ class TheoryWarning(UserWarning):
 
 @contextmanager
 def outside_on_purpose() -> Iterator[None]:
-    """Build policies without a word; unlike a warnings filter, for this thread only."""
+    """Build and play policies outside the theory without a `TheoryWarning`.
+
+    Unlike a filter of Python's `warnings` module it holds for this thread only.
+
+    Examples
+    --------
+    >>> import numpy as np, wsbnb
+    >>> with wsbnb.outside_on_purpose():
+    ...     policy = wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, discount=0.5)
+    """
     token = _silent.set(True)
     try:
         yield
@@ -46,7 +55,8 @@ def check_settings(rule, stacklevel):
     if gamma < 1.0 and 1.0 / (1.0 - gamma) < d:
         _warn(
             f"discount {gamma:.6g} remembers {1.0 / (1.0 - gamma):.3g} rounds, "
-            f"fewer than the {d} dimensions: the estimate rests on the prior",
+            f"fewer than the {d} dimensions: the estimate rests on the prior, unless "
+            "a round brings many observations (decay=False)",
             stacklevel + 1,
         )
     size, bound = float(np.linalg.norm(rule.prior.mu0)), rule.settings.param_bound
@@ -79,11 +89,12 @@ class NoiseCheck:
         if factor is None:
             return
         with np.errstate(all="ignore"):  # absurd input is refused after this look
-            scaled = lapack.dtrtrs(factor, np.column_stack([x, h]), lower=1)[0]
-            share = scaled[:, 0] @ scaled[:, 0]  # of the estimate, beside the noise's 1
+            # One right-hand side: with two, BLAS would wake its threads.
+            scaled = lapack.dtrtrs(factor, x, lower=1)[0]
+            share = scaled @ scaled  # of the estimate, beside the noise's 1
             if not unit_noise:
                 share /= noise_std**2
-            missed = reward - scaled[:, 0] @ scaled[:, 1]
+            missed = reward - x @ solve(factor, h)
             residual = missed / (noise_std * np.sqrt(1.0 + share))
         if share <= 1.0 and np.isfinite(residual):
             self.residuals.append(float(residual))
