@@ -32,6 +32,32 @@ def test_recorded_means_agree_with_the_printed_ones(table):
     assert total["|z|>2.5"] <= 6
 
 
+def test_ten_independent_runs_agree_with_the_printed_tables():
+    """Each hundred of the trials is a run as large as the paper's."""
+    whole = ex.recorded()
+    parts = [ex.recorded(hundred=i) for i in range(1, 11)]
+    means = np.mean([part["mean"] for part in parts], axis=0)
+    np.testing.assert_allclose(means, whole["mean"], rtol=1e-12)
+    for part in parts:
+        assert (part["trials"] == 100).all()
+        z = np.concatenate(
+            [ex.compare(part_of(part, table))["z"].to_numpy() for table in (2, 3)]
+        )
+        assert np.abs(z).max() < 3.5
+        assert (np.abs(z) > 2.5).sum() <= 12  # the cells of a panel share their worlds
+
+
+def part_of(frame, table):
+    part = frame[frame["table"] == table].drop(columns="table")
+    return part.drop(columns="prior_mean_norm") if table == 2 else part
+
+
+@pytest.mark.parametrize("hundred", [0, 11, 1.0])
+def test_there_are_ten_hundreds(hundred):
+    with pytest.raises((ValueError, TypeError), match="hundred must be"):
+        ex.recorded(2, hundred=hundred)
+
+
 @pytest.mark.parametrize("table", [2, 3])
 def test_recorded_cells_can_be_recomputed(table):
     """The first 20 trials of the cheap cells, played again.

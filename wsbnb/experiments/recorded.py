@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from wsbnb import _validate
 from wsbnb._files import replace_file
 from wsbnb._types import FilePath
 from wsbnb.experiments.cache import source_checksum
@@ -14,6 +16,8 @@ from wsbnb.experiments.report import run_papercells, summarise
 
 #: Trials whose mean is kept apart, so that a test can recompute it cheaply.
 FIRST = 20
+#: Trials behind each number that the paper prints.
+HUNDRED = 100
 FILE = "reproduced_1000.csv"
 
 
@@ -38,8 +42,10 @@ def long_run(
     -------
     DataFrame
         Columns table, scenario, algorithm, prior_mean_norm, dimension, mean, std,
-        trials, se, first20 (mean over the first 20 trials), seed, version and sources
-        (start of the checksum of the code that decides the numbers).
+        trials, se, first20 (mean over the first 20 trials), std_low and std_high (where
+        the standard deviation of 100 of these trials lies in 95 % of the draws), mean_i
+        and std_i of each full hundred of trials, seed, version and sources (start of
+        the checksum of the code that decides the numbers).
 
     Examples
     --------
@@ -59,10 +65,22 @@ def long_run(
         frame.insert(2, "prior_mean_norm", 0)
     frame.insert(0, "table", [3 if c.prior_mean_norm else 2 for c in cells])
     frame["first20"] = [results[c].finals[:FIRST].mean() for c in cells]
+    ranges = [_std_of_hundred(results[c].finals) for c in cells]
+    frame["std_low"], frame["std_high"] = zip(*ranges, strict=True)
+    for i in range(min(results[c].finals.size for c in cells) // HUNDRED):
+        part = [results[c].finals[i * HUNDRED : (i + 1) * HUNDRED] for c in cells]
+        frame[f"mean_{i + 1}"] = [finals.mean() for finals in part]
+        frame[f"std_{i + 1}"] = [finals.std(ddof=1) for finals in part]
     frame["seed"] = seed
     frame["version"] = __version__
     frame["sources"] = source_checksum()[:12]
     return frame
+
+
+def _std_of_hundred(finals, draws=4000):
+    """Quantiles of the standard deviation that a table of 100 trials would print."""
+    picks = np.random.default_rng(0).integers(0, len(finals), (draws, HUNDRED))
+    return np.quantile(finals[picks].std(axis=1, ddof=1), [0.025, 0.975])
 
 
 def record(path: FilePath, **options: Any) -> None:
@@ -77,13 +95,16 @@ def record(path: FilePath, **options: Any) -> None:
     replace_file(path, long_run(**options).to_csv(index=False).encode())
 
 
-def recorded(table: int | None = None) -> pd.DataFrame:
+def recorded(table: int | None = None, hundred: int | None = None) -> pd.DataFrame:
     """The long run that is kept with the package.
 
     Parameters
     ----------
     table : {2, 3}, optional
         Only this table, with the columns that :func:`compare` takes.
+    hundred : int, optional
+        Mean, std, trials and se of one hundred of the trials (1 to 10): a run as large
+        as the paper's, independent of the other nine.
 
     Returns
     -------
@@ -92,12 +113,17 @@ def recorded(table: int | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> len(recorded(2)), int(recorded()["trials"].min())  # doctest: +SKIP
+    >>> len(recorded(2)), int(recorded()["trials"].min())
     (70, 1000)
     """
     file = resources.files("wsbnb") / "data" / FILE
     with file.open(encoding="utf-8") as handle:
         frame = pd.read_csv(handle)
+    if hundred is not None:
+        i = _validate.integer("hundred", hundred)
+        _validate.choice("hundred", i, range(1, 11))
+        frame["mean"], frame["std"] = frame[f"mean_{i}"], frame[f"std_{i}"]
+        frame["trials"], frame["se"] = HUNDRED, frame["std"] / HUNDRED**0.5
     if table is None:
         return frame
     frame = frame[frame["table"] == table].drop(columns="table")
