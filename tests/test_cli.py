@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import wsbnb
 from wsbnb import cli, experiments, figures
 from wsbnb.__main__ import main
 
@@ -164,3 +165,22 @@ def test_panels_mark_the_change_points():
         assert len(lines) - len(vertical) == 7
         assert len(figure.axes[0].collections) == 7  # the bands
     assert marks == {"abrupt": [20, 40, 60], "slow": []}
+
+
+def test_the_standing_parameter_is_not_hidden(own_folder, capsys):
+    words = "reproduce table2 --trials 2 --dims 2"
+    run(words)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "parameter that stands still" in said and "z is not normal" in said
+    run(f"{words} --protocol printed")
+    assert "stands still" not in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "stands still" in said and "default" in said.split("folder of stored")[1]
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.strip() == wsbnb.__version__

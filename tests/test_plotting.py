@@ -17,6 +17,7 @@ mpl.use("agg")
 
 import matplotlib.pyplot as plt
 
+import wsbnb
 from wsbnb import interactive, plotting
 
 
@@ -458,3 +459,31 @@ def test_sliders_work_by_keyboard_in_a_browser(tmp_path):
         wide = page.evaluate("document.documentElement.scrollWidth")
         browser.close()
     assert wide <= 390 and not errors and len(requests) == 1
+
+
+def test_pictures_take_what_the_library_returns():
+    """Results, paired differences and a posterior, without a conversion."""
+    env = wsbnb.paper_environment("abrupt", 2, horizon=60)
+    common = (np.zeros(2), np.eye(2), env.noise_std)
+    policies = {g: wsbnb.WSBLinTS(*common, float(g)) for g in ("0.9", "1.0")}
+    results = wsbnb.simulate(policies, env, trials=4, progress=False)
+    direct = plotting.regret_curves(results)
+    by_frame = plotting.regret_curves(results.curves, plt.figure().add_subplot())
+    for one, other in zip(direct.lines, by_frame.lines, strict=True):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    ax = plotting.interval_plot(results.paired("1.0"), plt.figure().add_subplot())
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0.9"]
+
+
+def test_marginals_show_mean_interval_and_truth():
+    post = wsbnb.WSBPosterior([1.0, -2.0, 0.5], np.diag([4.0, 1.0, 0.25]), 0.5, 0.9)
+    ax = plotting.marginals(post, truth=[0.0, 1.0, 2.0], width=2.0)
+    (bars,) = ax.containers
+    np.testing.assert_allclose(bars[0].get_xdata(), [1.0, -2.0, 0.5])
+    ends = np.array([segment[:, 0] for segment in bars[2][0].get_segments()])
+    np.testing.assert_allclose(ends, [[-3.0, 5.0], [-4.0, 0.0], [-0.5, 1.5]])
+    np.testing.assert_allclose(ax.lines[-1].get_xdata(), [0.0, 1.0, 2.0])
+    given = plt.figure().add_subplot()
+    assert plotting.marginals(post, given) is given
+    with pytest.raises(ValueError, match="names must have one label per coordinate"):
+        plotting.marginals(post, names=["a"])

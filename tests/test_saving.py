@@ -237,7 +237,9 @@ def test_truncated_anywhere(tmp_path):
     path, _ = written(tmp_path)
     text = path.read_text()
     for end in [*range(0, len(text) - 1, 97), len(text) - 1]:
-        assert "not a whole JSON file" in refuse(path, text[:end])
+        assert "not a policy file of wsbnb, or not a whole one" in refuse(
+            path, text[:end]
+        )
 
 
 @pytest.mark.parametrize(

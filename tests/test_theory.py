@@ -1,6 +1,8 @@
 """Warnings about settings, and settings that stay what they were."""
 
 import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -232,3 +234,76 @@ def test_a_saved_file_is_as_readable_as_any_other(tmp_path):
 def test_text_is_not_an_arm():
     with pytest.raises(TypeError, match="X must be an array of real numbers.*'1.0'"):
         zoo.make("WSBLinTS").pull([["1.0", "2.0", "3.0"]])
+
+
+# --- friendly at the edges ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", ["policy", "posterior"])
+@pytest.mark.parametrize(
+    ("x", "reward", "words"),
+    [
+        (np.eye(3), 1.0, r"one entry per row of x, .* the row that was played, X\[k\]"),
+        (2, 1.0, "row of features that was played, not its number, got 2"),
+        (np.ones(2), 1.0, r"x must have shape \(3,\) or \(n, 3\), got shape \(2,\)"),
+        (
+            np.eye(3),
+            [1.0, 2.0],
+            r"one entry per row of x, shape \(3,\), got shape \(2,\)",
+        ),
+        (np.ones(3), [1.0], "reward must be a real number"),
+    ],
+)
+def test_a_slip_in_update_is_named(make, x, reward, words):
+    thing = zoo.make("WSBLinTS")
+    if make == "posterior":
+        thing = wsbnb.WSBPosterior(np.zeros(3), np.eye(3), 0.5, 0.9)
+    with pytest.raises((ValueError, TypeError), match=words):
+        thing.update(x, reward)
+    assert thing.rounds == 0
+
+
+def test_one_row_and_a_click_are_fine():
+    """What `frame.iloc[[k]]` gives, and what a click is."""
+    policies = [zoo.make("WSBLinTS") for _ in range(4)]
+    for policy, x, reward in zip(
+        policies,
+        (np.ones(3), np.ones((1, 3)), np.ones(3), np.ones((1, 3))),
+        (1.0, 1, True, np.True_),
+        strict=True,
+    ):
+        policy.update(x, reward)
+    for policy in policies[1:]:
+        assert np.array_equal(policy.posterior.mean, policies[0].posterior.mean)
+
+
+def test_a_single_arm_is_a_row():
+    with pytest.raises(ValueError, match=r"give X\[None, :\]"):
+        zoo.make("WSBLinTS").pull(np.ones(3))
+
+
+@pytest.mark.parametrize("cov", [1.0, np.ones(3)])
+def test_a_variance_is_not_a_covariance(cov):
+    with pytest.raises(ValueError, match=r"prior_cov = np.diag\(variances\)"):
+        zoo.make("WSBLinTS", prior_cov=cov)
+
+
+def test_a_reward_too_large_is_named():
+    with pytest.raises(ValueError, match="sum of rewards of .*e\\+30"):
+        zoo.make("WSBLinTS").update(np.ones(3), 1e300)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="folder that exists.*nowhere"):
+        zoo.make("WSBLinTS").save(tmp_path / "nowhere" / "policy.json")
+    with pytest.raises(IsADirectoryError, match="must name a file"):
+        zoo.make("WSBLinTS").save(tmp_path)
+
+
+def test_modules_are_there_after_one_import():
+    code = "import sys, wsbnb; assert 'matplotlib.pyplot' not in sys.modules; "
+    code += "assert 'plotting' in dir(wsbnb); wsbnb.plotting.use_style(); "
+    code += "wsbnb.experiments.table2"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'ploting'"):
+        wsbnb.ploting  # noqa: B018

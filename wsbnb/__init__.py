@@ -1,4 +1,27 @@
-"""wsbnb: weighted sequential Bayesian inference for non-stationary linear bandits."""
+"""wsbnb: weighted sequential Bayesian inference for non-stationary linear bandits.
+
+Start here:
+
+WSBLinTS, WSBLinUCB, WSBRandLinUCB
+    policies on a posterior that forgets; DLinTS, DLinUCB, LBWeightUCB, DRandLinUCB
+    and the baselines LinTS, LinUCB, SWLinUCB, RestartLinUCB stand beside them
+    (``policy.pull(X)``, ``policy.update(X[k], reward)``, ``policy.posterior``).
+DiscountMixture, BanditOverDiscounts, SurpriseRestart
+    for those who do not know how much moves.
+simulate, paper_environment, Environment, replay
+    play policies in worlds and on logs.
+tuned_discount, fit_prefix, discount_grid
+    choose the discount.
+WSBPosterior, batch_posterior, WRLS
+    the estimators alone.
+load, check_policy, register
+    store policies, and write your own.
+plotting, experiments, datasets, weights, bounds
+    modules: pictures, the paper's tables, real data, and the quantities in the proofs.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 from wsbnb import adaptive, bounds, datasets, environments, policies, posterior, weights
 from wsbnb.adaptive import *  # noqa: F403
@@ -31,6 +54,29 @@ from wsbnb.weights import (
 )
 
 __version__ = "0.1.0"
+
+# Imported when first asked for: they bring matplotlib or much code of their own.
+_LATER = ("bench", "experiments", "figures", "interactive", "plotting", "reference")
+
+if TYPE_CHECKING:
+    from wsbnb import (  # noqa: F401
+        bench,
+        experiments,
+        figures,
+        interactive,
+        plotting,
+        reference,
+    )
+else:
+
+    def __getattr__(name):
+        if name in _LATER:
+            return importlib.import_module(f"wsbnb.{name}")
+        raise AttributeError(f"module 'wsbnb' has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_LATER})
+
 
 __all__ = [
     *adaptive.__all__,

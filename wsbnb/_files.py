@@ -24,6 +24,10 @@ def replace_file(path: FilePath, data: bytes) -> None:
     b'new'
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in a folder that exists, got {path}")
+    if path.is_dir():
+        raise IsADirectoryError(f"path must name a file, got the folder {path}")
     # Opened as any file is, so that the user's own mask decides who may read it.
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:

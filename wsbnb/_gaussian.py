@@ -203,21 +203,7 @@ class GaussianPosterior:
         return factor
 
     def _rows(self, x, reward):
-        X = _validate._finite_array("x", x)
-        if X.shape == (self.dim,):
-            return X[None, :], (_validate.number("reward", reward),)
-        if X.ndim != 2 or X.shape[1] != self.dim:
-            raise ValueError(
-                f"x must have shape ({self.dim},) or (n, {self.dim}), "
-                f"got shape {X.shape}"
-            )
-        rewards = _validate._finite_array("reward", reward)
-        if rewards.shape != X.shape[:1]:
-            raise ValueError(
-                f"reward must have one entry per row of x, shape {X.shape[:1]}, "
-                f"got shape {rewards.shape}"
-            )
-        return X, rewards
+        return _validate.observations(x, reward, self.dim)
 
     # -- reading it -------------------------------------------------------------
 

@@ -109,8 +109,10 @@ def matrix(
     """A finite C-contiguous float64 matrix (a copy) of the shape asked for."""
     array = _finite_array(name, value)
     if array.ndim != 2 or 0 in array.shape:
+        hint = f"; for a single row give {name}[None, :]" if array.ndim == 1 else ""
         raise ValueError(
             f"{name} must be a non-empty matrix, got an array of shape {array.shape}"
+            f"{hint}"
         )
     if rows is not None and array.shape[0] != rows:
         raise ValueError(f"{name} must have {rows} rows, got shape {array.shape}")
@@ -119,9 +121,38 @@ def matrix(
     return array
 
 
+def observations(x: Any, reward: Any, dim: int | None = None) -> tuple[Array, Array]:
+    """Rows of features and their rewards, from one observation or several."""
+    X = _finite_array("x", x)
+    if X.ndim == 0:
+        raise ValueError(
+            f"x must be the row of features that was played, not its number, got {x!r}"
+        )
+    d = "d" if dim is None else dim
+    if X.ndim > 2 or X.shape[-1] != (dim or X.shape[-1] or 1):
+        raise ValueError(f"x must have shape ({d},) or (n, {d}), got shape {X.shape}")
+    if X.ndim == 1 or (len(X) == 1 and np.ndim(reward) == 0):
+        if not isinstance(reward, bool | np.bool_):  # a click, or none
+            reward = number("reward", reward)
+        return X.reshape(1, -1), np.array([float(reward)])
+    rewards = _finite_array("reward", reward)
+    if rewards.shape != X.shape[:1]:
+        raise ValueError(
+            f"reward must have one entry per row of x, shape {X.shape[:1]}, got shape "
+            f"{rewards.shape}; for a single reward give the row that was played, X[k]"
+        )
+    return X, rewards
+
+
 def covariance(name: str, value: Any, dim: int | None = None) -> Array:
     """A symmetric positive definite matrix (a copy, exactly symmetric)."""
-    array = matrix(name, value, rows=dim, cols=dim)
+    array = _finite_array(name, value)
+    if array.ndim < 2:
+        raise ValueError(
+            f"{name} must be a square matrix, for example {name} = np.diag(variances), "
+            f"got an array of shape {array.shape}"
+        )
+    array = matrix(name, array, rows=dim, cols=dim)
     if array.shape[0] != array.shape[1]:
         raise ValueError(f"{name} must be square, got shape {array.shape}")
     gap = np.abs(array - array.T).max()

@@ -2,13 +2,19 @@
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from wsbnb import experiments
+from wsbnb import __version__, experiments
 from wsbnb._files import replace_file
 from wsbnb.experiments import DIMS, PROTOCOLS, SCENARIOS
 
+_SLOW = (
+    "Under the calibrated protocol the scenario 'slow' is played with a parameter that "
+    "stands still: that is what reproduces the printed numbers. With --protocol "
+    "printed it moves."
+)
 _WHAT = ("table2", "table3", "figures", "all")
 
 
@@ -41,6 +47,7 @@ def _parser():
         prog="python -m wsbnb",
         description="Recompute the tables and figures of the experiments.",
     )
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     # Shown in the help only: `python -m wsbnb bench` never comes here.
     commands.add_parser("bench", help="rounds per second of each algorithm")
@@ -49,6 +56,7 @@ def _parser():
         help="the paper's tables and regret curves",
         description="Run the cells that are not stored yet, print them beside the "
         "paper's, and write them to a file. A killed run continues where it stopped.",
+        epilog=_SLOW + " Chapters 15 and 17 of the book say how this was found.",
     )
     add = reproduce.add_argument
     add("what", choices=_WHAT)
@@ -71,7 +79,12 @@ def _parser():
     add("--horizon", type=_horizon, default=4000, metavar="T", help="default 4000")
     add("--force", action="store_true", help="compute again what is stored")
     add("--n-jobs", type=int, default=-1, metavar="N", help="default: every core")
-    add("--cache", type=Path, metavar="DIR", help="folder of stored results")
+    add(
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help=f"folder of stored results (default {experiments.cache_folder()})",
+    )
     add("--format", choices=("png", "svg"), default="png", help="of the figures")
     add("--report", type=Path, metavar="CSV", help="also write the comparison")
     add("--quiet", action="store_true", help="no progress bar")
@@ -115,11 +128,15 @@ def _table(name, target, report, common, how):
     table = experiments.run_table(getattr(experiments, name)(**common), **how)
     _write(target, table.to_csv(index=False).encode())
     print(f"\n{experiments.text_table(table)}\n\nwritten to {target}\n")
+    if common["protocol"] == "calibrated" and "slow" in common["scenarios"]:
+        print(textwrap.fill(_SLOW, 79) + "\n")
     if common["horizon"] != 4000:
         print("The paper's values are for 4000 rounds: no comparison.")
         return
     comparison = experiments.compare(table)
     print(experiments.text_report(comparison))
+    if common["trials"] < 30:
+        print("With so few trials z is not normal: it says little.")
     if report is not None:
         _write(report, comparison.to_csv(index=False).encode())
 

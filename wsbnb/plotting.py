@@ -198,7 +198,7 @@ def _band(table: Array, kind: Band) -> Any:
 
 
 def regret_curves(
-    curves: pd.DataFrame,
+    curves: Any,
     ax: Axes | None = None,
     band: Band = "ci",
     change_points: Iterable[float] = (),
@@ -208,8 +208,9 @@ def regret_curves(
 
     Parameters
     ----------
-    curves : DataFrame
-        Columns policy, trial, round and regret (cumulative, in reward units).
+    curves : DataFrame or Results
+        Columns policy, trial, round and regret (cumulative, in reward units), or what
+        :func:`wsbnb.simulate` returns.
     ax : Axes, optional
     band : {"ci", "quantile", None}
         Shade the 95 % confidence interval of the mean over trials, or the range
@@ -237,6 +238,7 @@ def regret_curves(
     >>> [line.get_label() for line in regret_curves(curves).lines]
     ['WSB-LinTS']
     """
+    curves = getattr(curves, "curves", curves)
     curves = _frame("curves", curves, ["policy", "trial", "round", "regret"])
     choice("band", band, ("ci", "quantile", None))
     ax = _axes(ax)
@@ -334,6 +336,61 @@ def ellipse(
         ax.set_aspect("equal")
     ax.autoscale_view()
     return _label(ax, r"$\theta_1$ (reward units)", r"$\theta_2$ (reward units)")
+
+
+def marginals(
+    posterior: Any,
+    ax: Axes | None = None,
+    truth: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    width: float = 1.96,
+) -> Axes:
+    """What a posterior believes about each coordinate, as a dot and an interval.
+
+    Parameters
+    ----------
+    posterior : object with ``mean`` and ``cov``
+        For example ``policy.posterior`` or a :class:`wsbnb.WSBPosterior`.
+    ax : Axes, optional
+    truth : (d,) array, optional
+        The parameter, drawn as dark crosses.
+    names : sequence of str, optional
+        One label per coordinate.
+    width : float
+        The interval is mean ± width · std.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, wsbnb
+    >>> post = wsbnb.WSBPosterior(np.zeros(2), np.eye(2), 0.5, 0.99)
+    >>> post.update([1.0, 0.0], 0.7)
+    >>> ax = marginals(post, names=["price", "news"])
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['price', 'news']
+    """
+    mean = vector("posterior.mean", posterior.mean)
+    std = np.sqrt(np.diag(covariance("posterior.cov", posterior.cov, mean.size)))
+    width = positive("width", width)
+    names = [f"θ{i + 1}" for i in range(mean.size)] if names is None else list(names)
+    if len(names) != mean.size:
+        raise ValueError(
+            f"names must have one label per coordinate ({mean.size}), got {names}"
+        )
+    ax = _axes(ax)
+    places = np.arange(mean.size)
+    ax.axvline(0.0, color="#444444", linewidth=1.0)
+    colour = policy_style("WSB-LinTS")["color"]
+    ax.errorbar(mean, places, xerr=width * std, fmt="o", color=colour, capsize=3)
+    if truth is not None:
+        ax.plot(vector("truth", truth, mean.size), places, "x", color="black", ms=8)
+    ax.set_yticks(places, names)
+    ax.set_ylim(mean.size - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    return _label(ax, "coefficient (reward units per unit of the feature)", "")
 
 
 def posterior_path(
@@ -490,7 +547,8 @@ def interval_plot(
     Parameters
     ----------
     frame : DataFrame
-        Columns policy, difference, low and high (reward units).
+        Columns policy (or policies as index, as :meth:`wsbnb.Results.paired` gives
+        them), difference, low and high (reward units).
     ax : Axes, optional
     xlabel : str, optional
 
@@ -512,6 +570,8 @@ def interval_plot(
     >>> [tick.get_text() for tick in interval_plot(frame).get_yticklabels()]
     ['WSB-LinTS']
     """
+    if isinstance(frame, pd.DataFrame) and "policy" not in frame:
+        frame = frame.rename_axis("policy").reset_index()  # as `paired` gives it
     frame = _frame("frame", frame, ["policy", "difference", "low", "high"])
     bad = frame[(frame.low > frame.difference) | (frame.high < frame.difference)]
     if len(bad):

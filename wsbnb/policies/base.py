@@ -156,13 +156,7 @@ class Policy:
         return _validate.matrix("X", X, cols=getattr(self, "dim", None))
 
     def _observations(self, x, reward):
-        X = _validate._finite_array("x", x)
-        dim = getattr(self, "dim", None)
-        if X.ndim == 1:
-            X = _validate.vector("x", X, dim=dim)[None, :]
-            return X, np.array([_validate.number("reward", reward)])
-        X = _validate.matrix("x", X, cols=dim)
-        return X, _validate.vector("reward", reward, dim=X.shape[0])
+        return _validate.observations(x, reward, getattr(self, "dim", None))
 
     def __repr__(self) -> str:
         words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
@@ -420,7 +414,8 @@ class LinearPolicy(Policy):
         # False for not-a-number too; leaves room for the products of a scoring.
         if not (sound and (np.abs(h) < 1e300).all()):
             raise ValueError(
-                f"{_TOO_LARGE}, got a largest precision entry of {np.abs(P).max():.3g}"
+                f"{_TOO_LARGE}, got a largest precision entry of {np.abs(P).max():.3g} "
+                f"and a largest weighted sum of rewards of {np.abs(h).max():.3g}"
             )
 
     def _learn(self, x, reward, decay):

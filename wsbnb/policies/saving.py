@@ -133,7 +133,9 @@ def _read(path):
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a whole JSON file: {error}") from error
+        raise ValueError(
+            f"{path} is not a policy file of wsbnb, or not a whole one: {error}"
+        ) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a {FORMAT} file")
     if content.get("version") != VERSION:

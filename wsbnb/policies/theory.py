@@ -108,8 +108,9 @@ class NoiseCheck:
         if typical > TOO_SMALL:
             where, missed = "below", typical * noise_std
             advice = (
-                "give a noise_std of that size, or a smaller discount if the parameter "
-                "moves faster than the policy forgets"
+                "give a noise_std of that size, a smaller discount if the parameter "
+                "moves faster than the policy forgets, or a column of ones if rewards "
+                "are not centred at 0"
             )
         elif root < TOO_LARGE:
             where, missed = "above", root * noise_std

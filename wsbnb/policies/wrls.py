@@ -108,8 +108,14 @@ class LBWeightUCB(_WRLSUCB):
 
     Parameters
     ----------
-    dim, regularization, discount, noise_std
-        As in :class:`DLinUCB`.
+    dim : int
+        Dimension d.
+    regularization : float
+        The ridge :math:`\lambda`.
+    discount : float in (0, 1]
+        The discount :math:`\gamma`.
+    noise_std : float
+        Sub-Gaussian constant :math:`\sigma` of the reward noise.
     delta, horizon, param_bound, arm_bound, split
         As in :class:`WSBLinUCB`.
     rng : None, int, SeedSequence or Generator

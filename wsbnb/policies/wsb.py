@@ -136,8 +136,13 @@ class WSBRandLinUCB(_WSBPolicy):
 
     Parameters
     ----------
-    prior_mean, prior_cov, noise_std, discount
-        As in :class:`WSBLinUCB`.
+    prior_mean : array of shape (d,)
+    prior_cov : array of shape (d, d)
+        Symmetric positive definite.
+    noise_std : float
+        Sub-Gaussian constant :math:`\sigma` of the reward noise.
+    discount : float in (0, 1]
+        The discount :math:`\gamma`; see :func:`wsbnb.tuned_discount`.
     scale : float, default 1
         The factor a on the perturbation.
     perturbation : {"rectified", "gaussian", "half-normal", "radius"}
@@ -209,8 +214,13 @@ class WSBLinTS(_WSBPolicy):
 
     Parameters
     ----------
-    prior_mean, prior_cov, noise_std, discount
-        As in :class:`WSBLinUCB`.
+    prior_mean : array of shape (d,)
+    prior_cov : array of shape (d, d)
+        Symmetric positive definite.
+    noise_std : float
+        Sub-Gaussian constant :math:`\sigma` of the reward noise.
+    discount : float in (0, 1]
+        The discount :math:`\gamma`; see :func:`wsbnb.tuned_discount`.
     scale : float, default 1
         The factor a on the perturbation.
     rng : None, int, SeedSequence or Generator
