@@ -307,3 +307,17 @@ def test_modules_are_there_after_one_import():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'ploting'"):
         wsbnb.ploting  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["WSB-LinTS", "D-LinUCB"])
+def test_the_paper_s_jumps_are_not_taken_for_noise(name):
+    """Jumps of sqrt(2) with the tuned memory of 60 rounds: nothing to warn about."""
+    world = wsbnb.paper_environment("abrupt", 2).world(0)
+    policy = wsbnb.experiments.Player(name).policy(world)
+    block = next(iter(world.blocks(4000)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for theta, noise in zip(block.theta, block.noise, strict=True):
+            k = policy.pull(block.arms.T)
+            x = block.arms.T[k]
+            policy.update(x, x @ theta + noise)

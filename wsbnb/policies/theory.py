@@ -12,7 +12,7 @@ from wsbnb._gaussian import cholesky, solve
 from wsbnb._types import Iterator
 
 #: Rewards that one look at the noise level rests on.
-LOOK = 100
+LOOK = 200
 #: The noise level counts as far off above and below these ratios.
 TOO_SMALL, TOO_LARGE = 2.0, 1.0 / 3.0
 #: Median of the absolute value of a standard normal.
