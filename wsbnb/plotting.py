@@ -439,7 +439,7 @@ def posterior_path(
         low, high = mean[:, i] - width * std[:, i], mean[:, i] + width * std[:, i]
         ax.fill_between(rounds, low, high, color=line.get_color(), alpha=0.16, lw=0)
         if truth is not None:
-            label = "truth" if i == 0 else None
+            label = "truth" if i == dim - 1 else None  # last in the legend
             ax.plot(rounds, truth[:, i], color="#222222", lw=1.0, ls="--", label=label)
     ax.legend()
     return _label(ax, "round", "parameter (reward units)")
@@ -582,7 +582,10 @@ def interval_plot(
     ax = _axes(ax)
     ax.axvline(0.0, color="#444444", linewidth=1.0)
     for place, row in enumerate(frame.itertuples()):
-        style = policy_style(row.policy) | {"linestyle": "none"}
+        style = {"color": "#44546a", "marker": "o"}  # rows are named beside the axis
+        if policy_name(row.policy) in STYLES:
+            style = policy_style(row.policy)
+        style = style | {"linestyle": "none"}
         reach = [[row.difference - row.low], [row.high - row.difference]]
         ax.errorbar(row.difference, place, xerr=reach, capsize=3, ms=6, **style)
     ax.set_yticks(range(len(frame)), [policy_name(name) for name in frame.policy])

@@ -16,9 +16,8 @@ def discount_grid(horizon: int, size: int = 8, dim: int = 1) -> np.ndarray:
     r"""Discounts whose memories :math:`1/(1-\gamma)` grow geometrically.
 
     The memories run from :math:`\min(5d, T)` to :math:`T`; the last discount is 1, no
-    forgetting at all. A geometric grid is enough because the regret is flat in
-    :math:`\log(1-\gamma)` around its best value; :cite:t:`cheung2019learning` space
-    their windows in the same way.
+    forgetting at all. Memories differ by a factor, because that is how their effect
+    differs; :cite:t:`cheung2019learning` space their windows in the same way.
 
     Parameters
     ----------
