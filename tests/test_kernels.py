@@ -258,6 +258,7 @@ def test_eigenvalue_bound_is_never_below(d, discount):
     assert ratios[rounds // 2 :].mean() < 1.2
 
 
+@pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")  # made-up rewards
 @compiled_only
 @pytest.mark.parametrize("d", [2, 6, 20])
 def test_eigenvalue_bound_is_close_on_unit_arms(d):
@@ -286,6 +287,7 @@ def test_eigenvalue_bound_with_an_ill_conditioned_prior(d, condition):
     assert ratios.min() >= 1.0 - 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")  # made-up rewards
 @compiled_only
 def test_eigenvalue_bound_after_an_abrupt_change_of_arms():
     """All arms in one half space, then in the other: the top eigenvector jumps."""
