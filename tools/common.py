@@ -62,6 +62,7 @@ def run_environment():
         filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     )
     environment.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    environment.pop("MPLBACKEND", None)  # notebooks would lose their pictures
     return environment
 
 

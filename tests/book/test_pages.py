@@ -1,5 +1,7 @@
 """The built book in a real browser: typeset, at home, readable in the dark."""
 
+import json
+
 import pytest
 
 from tests.book import browser as look
@@ -75,6 +77,16 @@ def test_chapter_offers_launch_edit_and_download(entry, html):
         assert any(a.startswith(start) and entry in a for a in addresses), start
     assert any("/edit/" in a and f"{entry}.ipynb" in a for a in addresses)
     assert any("_sources/" in a and a.endswith(".ipynb") for a in addresses)
+
+
+@pytest.mark.parametrize("entry", NOTEBOOKS)
+def test_every_figure_of_the_notebook_is_there(entry, html):
+    notebook = json.loads((sources.ROOT / f"{entry}.ipynb").read_text("utf-8"))
+    captioned = [cell["metadata"].get("mystnb", {}) for cell in notebook["cells"]]
+    wanted = {m["figure"]["name"] for m in captioned if "figure" in m}
+    figures = links.soup(links.html_of(entry, html)).select("figure[id]")
+    shown = {tag["id"] for tag in figures if tag.select("img, svg, .cell_output")}
+    assert wanted <= shown, f"missing: {sorted(wanted - shown)}"
 
 
 @pytest.mark.parametrize("entry", NOTEBOOKS)
