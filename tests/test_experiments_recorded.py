@@ -76,5 +76,4 @@ def test_recorded_cells_can_be_recomputed(table):
     exact = np.isclose(both["first20"], both["first20_kept"], rtol=1e-9)
     close = abs(both["first20"] - both["first20_kept"]) < 1.5 * both["se"]
     assert (exact | close).all()
-    if both["sources"].iloc[0] == both["sources_kept"].iloc[0]:
-        assert exact.mean() > 0.5
+    assert exact.mean() > 0.5  # another processor may turn a few trials, not most

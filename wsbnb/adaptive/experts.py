@@ -5,13 +5,12 @@ expert: calling a compiled function costs more than the arithmetic in it. It is 
 recursion of `kernels.observe`, and a test holds the two together.
 """
 
-import copy
-
 import numpy as np
 
 from wsbnb import _validate, kernels
 from wsbnb.policies import LinearPolicy, rules, saving
 from wsbnb.policies.base import _TOO_LARGE, PosteriorSnapshot, _as_stored
+from wsbnb.policies.theory import outside_on_purpose
 
 FIELDS = ("P", "h", "P_tilde", "counts", "bound")
 
@@ -28,16 +27,9 @@ def template(base):
 
 
 def with_discount(base, discount):
-    """A new policy that differs from `base` in the discount alone.
-
-    A copy and not a call of the constructor, which would give its warnings again.
-    """
-    twin = copy.deepcopy(base)
-    settings = twin._rule.settings._replace(gamma=float(discount))
-    twin._rule = twin._rule._replace(settings=settings)
-    twin.__dict__["discount"] = float(discount)  # settings are not for others to change
-    twin._restart()
-    return twin
+    """A new policy that differs from `base` in the discount alone."""
+    with outside_on_purpose():  # what there is to warn of, `base` has said
+        return type(base)(**{**base.get_params(), "discount": float(discount)})
 
 
 def described(base):
