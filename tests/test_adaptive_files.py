@@ -8,7 +8,8 @@ import pytest
 
 import wsbnb
 from tests import zoo
-from tests.test_adaptive import MAKERS, bandit, mixture, play, surprise
+from tests.test_adaptive import GRID, MAKERS, bandit, mixture, play, surprise
+from tests.test_saving import refuse_signed
 
 pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
 
@@ -20,15 +21,10 @@ def written(maker, path, name="DLinTS"):
     return json.loads(path.read_text())
 
 
-def refused(content, path):
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="policy.json"):
-        wsbnb.load(path)
-
-
 @pytest.mark.parametrize("maker", MAKERS)
-def test_file_keeps_every_bit(maker, tmp_path):
-    policy = maker(zoo.make("WSBLinTS"))
+@pytest.mark.parametrize("name", ["WSBLinTS", "WSBLinUCB", "DLinUCB", "Greedy"])
+def test_file_keeps_every_bit(maker, name, tmp_path):
+    policy = maker(zoo.make(name))
     play(policy, rounds=18)
     policy.save(tmp_path / "policy.json")
     again = wsbnb.load(tmp_path / "policy.json")
@@ -44,32 +40,47 @@ def test_file_keeps_every_bit(maker, tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"class": "os.system"},
-        {"class": "Oracle"},
-        {"class": None},
-        {"params": {}},
-        {"params": {"dim": 3, "command": "true"}},
-        {"prior_precision": [[1.0]]},
-        {"prior_precision": []},
-        {"prior_precision": 1.0},
+        {"kind": "os.system"},
+        {"kind": "Oracle"},
+        {"kind": "SWLinUCB"},
+        {"kind": "WSBPosterior"},
+        {"kind": "exploration.Thompson"},
+        {"kind": ["DLinTS"]},
+        {"kind": None},
+        {"noise_std": "__import__('os')"},
+        {"noise_std": -1.0},
+        {"scale": None},
         {"more": 1},
     ],
-    ids=range(9),
+    ids=str,
 )
 def test_hostile_base(maker, changes, tmp_path):
     path = tmp_path / "policy.json"
     content = written(maker, path)
     content["params"]["base"].update(changes)
-    refused(content, path)
+    refuse_signed(path, content)
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("dim", [10**9, 10**30, 0, -3, 3.5, "3", None, [3]])
+@pytest.mark.parametrize("base", [None, 3, "DLinTS", [], {}, {"kind": "DLinTS"}])
+def test_no_base(maker, base, tmp_path):
+    path = tmp_path / "policy.json"
+    content = written(maker, path)
+    content["params"]["base"] = base
+    refuse_signed(path, content)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("dim", [10**9, 10**30, 20_000, 0, -3, 3.5, "3", None, [3]])
 def test_a_huge_dimension_takes_no_memory(maker, dim, tmp_path):
     path = tmp_path / "policy.json"
     content = written(maker, path)
-    content["params"]["base"]["params"]["dim"] = dim
-    refused(content, path)
+    assert content["params"]["base"]["dim"] == 3
+    content["params"]["base"]["dim"] = dim
+    refuse_signed(path, content)
+
+
+JUNK = ["x", [], [[1.0]], -1.5, {"a": 1}, [1e400] * 4, [[9] * 4] * 4, None]
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -77,53 +88,84 @@ def test_damaged_states(maker, tmp_path):
     path = tmp_path / "policy.json"
     content = written(maker, path)
     for field in content["state"]:
-        for junk in (
-            "x",
-            [],
-            [[1.0]],
-            -1.5,
-            {"a": 1},
-            [1e400, 1e400, 1e400, 1e400],
-            [[9] * 4] * 4,
-        ):
-            damaged = copy.deepcopy(content)
-            damaged["state"][field] = junk
+        for junk in JUNK:
             if field == "alarms" and junk == []:
                 continue  # no alarm yet: a sound state
-            if field == "total" and junk == -1.5:
-                continue  # a sum of rewards may be that
-            refused(damaged, path)
-        del damaged["state"][field]
-        refused(damaged, path)
+            state = {**content["state"], field: junk}
+            refuse_signed(path, {**content, "state": state})
+        state = {k: v for k, v in content["state"].items() if k != field}
+        refuse_signed(path, {**content, "state": state})
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("field", ["precision", "shift", "counts", "squares"])
+def test_damaged_experts(maker, field, tmp_path):
+    path = tmp_path / "policy.json"
+    content = written(maker, path)
+    for junk in JUNK:
+        damaged = copy.deepcopy(content)
+        damaged["state"]["experts"][-1][field] = junk
+        refuse_signed(path, damaged)
     indefinite = copy.deepcopy(content)
-    indefinite["state"]["P"][0][0][0] = -1.0
-    refused(indefinite, path)
+    if field in ("precision", "squares"):
+        indefinite["state"]["experts"][0][field][0][0] = -1.0
+        refuse_signed(path, indefinite)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_too_few_experts(maker, tmp_path):
+    path = tmp_path / "policy.json"
+    content = written(maker, path)
+    content["state"]["experts"].pop()
+    assert "state experts must be" in refuse_signed(path, content)
+
+
+def test_experts_cannot_shrink_their_radius(tmp_path):
+    path = tmp_path / "policy.json"
+    content = written(mixture, path, "WSBLinUCB")
+    content["state"]["experts"][1]["bound"][0] *= 0.5
+    assert "state bound cannot be" in refuse_signed(path, content)
+
+
+N = len(GRID)
 
 
 @pytest.mark.parametrize(
-    ("maker", "changes"),
+    ("maker", "place", "value"),
     [
-        (bandit, {"current": 4}),
-        (bandit, {"current": -1}),
-        (bandit, {"current": True}),
-        (bandit, {"count": 7}),
-        (bandit, {"current": None, "count": 3}),
-        (surprise, {"statistic": 0.9}),
-        (surprise, {"alarms": [3, 3]}),
-        (surprise, {"alarms": [3, 26]}),
-        (surprise, {"alarms": [0]}),
-        (mixture, {"log_evidence": [0.0, 0.0, 0.0]}),
+        (bandit, N, 4),  # who is in charge
+        (bandit, N, -2),
+        (bandit, N, 0.5),
+        (bandit, N, -1),  # nobody, with rounds counted for him
+        (bandit, N + 1, 7),  # rounds of the block
+        (bandit, N + 1, -1),
+        (bandit, N + 1, 0.5),
+        (bandit, 0, None),
+        (surprise, 0, 0.9),  # above the threshold
+        (surprise, 0, -0.1),
+        (surprise, 1, 1.5),  # observations
+        (surprise, 1, 2),  # fewer than the alarms say
+        (mixture, 0, "x"),
     ],
 )
-def test_impossible_states(maker, changes, tmp_path):
+def test_impossible_knowledge(maker, place, value, tmp_path):
     path = tmp_path / "policy.json"
     content = written(maker, path)
-    content["state"].update(changes)
-    refused(content, path)
+    assert maker is not surprise or max(content["state"]["alarms"]) > 2
+    content["state"]["own"][place] = value
+    refuse_signed(path, content)
+
+
+@pytest.mark.parametrize("alarms", [[3, 3], [3, 26], [0], [2.5], [-1], ["x"], [4, 3]])
+def test_impossible_alarms(alarms, tmp_path):
+    path = tmp_path / "policy.json"
+    content = written(surprise, path)
+    content["state"]["alarms"] = alarms
+    assert "alarms" in refuse_signed(path, content)
 
 
 def test_too_many_discounts_in_a_file(tmp_path):
     path = tmp_path / "policy.json"
     content = written(mixture, path)
     content["params"]["discounts"] = np.linspace(0.1, 1.0, 100_000).tolist()
-    refused(content, path)
+    assert "at most 256" in refuse_signed(path, content)

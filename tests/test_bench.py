@@ -5,7 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from wsbnb import bench, policies, reference
+from wsbnb.paper import bench, cli, reference
+from wsbnb.policies import named
+
+
+@pytest.fixture
+def clockwork(monkeypatch):
+    """Every candidate takes one microsecond."""
+    monkeypatch.setattr(bench, "interleaved", lambda c, r: dict.fromkeys(c, 1e-6))
 
 
 def test_cost_table_compares_each_algorithm_with_its_reference():
@@ -19,16 +26,31 @@ def test_cost_table_compares_each_algorithm_with_its_reference():
     )
 
 
+class _Replay:
+    """A generator that gives out normals drawn before."""
+
+    def __init__(self, normals):
+        self.normals = normals
+        self.bit_generator = self
+        self.state = None
+
+    def standard_normal(self, shape):
+        rows, columns = shape
+        assert rows == 1
+        return self.normals[None, :columns].copy()
+
+
 @pytest.mark.parametrize("name", bench.NAMES)
 def test_both_candidates_play_the_same_game(name):
     """The two sides of a ratio choose the same arms on the benchmark's world."""
     arms, expected, noise, normals = bench._world(3, 5, 40)
-    ours = bench.make_policy(policies, name, 3)
+    ours = bench.make_policy(named, name, 3)
     plain = bench.make_policy(reference, name, 3)
     X = np.ascontiguousarray(arms[0].T)
     same = 0
     for t in range(40):
         m = plain._normals_needed()
+        assert m == ours.n_normals
         k = plain.pull(X, normals[t, :m])
         ours._rng = _Replay(normals[t])
         same += ours.pull(X) == k
@@ -39,14 +61,28 @@ def test_both_candidates_play_the_same_game(name):
     assert same >= (38 if name == "WSBLinUCB" else 40)
 
 
-class _Replay:
-    """A generator that gives out normals drawn before."""
+@pytest.mark.parametrize("name", bench.NAMES)
+def test_what_is_timed_is_the_game(name, monkeypatch):
+    """The compiled candidate plays the arms that its policy plays by itself."""
+    played = []
+    cls = getattr(named, name)
+    real = cls._play_rounds
 
-    def __init__(self, normals):
-        self.normals = normals
+    def noting(self, *arguments):
+        played.append(real(self, *arguments))
+        return played[-1]
 
-    def standard_normal(self, n):
-        return self.normals[:n].copy()
+    monkeypatch.setattr(cls, "_play_rounds", noting)
+    candidate = bench._Compiled(bench.make_policy(named, name, 3), 5, 40)
+    assert candidate.run() > 0.0
+    arms, expected, noise, normals = candidate.world
+    policy, X = candidate.policy.clone(0), arms[0].T
+    for t in range(40):
+        policy._rng = _Replay(normals[t])
+        k = policy.pull(X)
+        policy.update(X[k], expected[t, k] + noise[t])
+        assert played[0][t] == k
+    assert len(played) == 2  # once into the cache, once on the clock
 
 
 def test_flops_by_hand():
@@ -56,20 +92,83 @@ def test_flops_by_hand():
         assert bench.flops(name, 8, 48) < bench.flops(name, 16, 48)
 
 
-def test_growth_table_covers_the_three_axes(monkeypatch):
-    monkeypatch.setattr(bench, "interleaved", lambda c, r: dict.fromkeys(c, 1e-6))
+def test_growth_table_covers_the_three_axes(clockwork):
     growth = bench.growth_table()
     assert set(growth.varied) == {"d", "K", "T"}
     assert growth.dim.max() == 256 and growth.arms.max() == 10_000
     assert np.allclose(growth.microseconds, 1.0)
 
 
-def test_command_line_prints_json(monkeypatch, capsys):
-    monkeypatch.setattr(bench, "interleaved", lambda c, r: dict.fromkeys(c, 1e-6))
-    assert bench.main(["--quick", "--json"]) == 0
+def test_adaptive_policies_stand_beside_their_base(clockwork):
+    table = bench.adaptive_table(dims=(2,), members=4)
+    assert table["policy"].tolist()[0] == "WSB-LinTS" and len(table) == 4
+    assert table["members"].tolist() == [1, 4, 4, 1]
+
+
+def test_candidates_take_turns_and_the_smallest_time_counts():
+    class Candidate:
+        def __init__(self, name, times):
+            self.name, self.times = name, iter(times)
+
+        def run(self):
+            order.append(self.name)
+            return next(self.times)
+
+    order = []
+    pair = {"a": Candidate("a", [0, 5, 3, 4]), "b": Candidate("b", [0, 1, 9, 2])}
+    assert bench.interleaved(pair, 3) == {"a": 3, "b": 1}  # the first run warms up
+    assert order == ["a", "b"] * 4
+
+
+@pytest.fixture
+def cheap(clockwork, monkeypatch):
+    """Nothing is started and nothing is run."""
+    monkeypatch.setattr(bench, "_first_call", lambda name, cache: (0.5, 0.25))
+    monkeypatch.setattr(bench, "paper_seconds", lambda trials: {"trials": trials})
+    monkeypatch.setattr(bench, "peak_gflops", lambda: 10.0)
+
+
+def test_command_line_prints_json(cheap, capsys):
+    assert cli.main(["bench", "--quick", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
-    assert set(tables) == {"cost", "growth"}
+    assert set(tables) == {"cost", "growth", "adaptive", "loop", "waiting", "paper"}
     assert {row["dim"] for row in tables["cost"]} == set(bench.DIMS)
+    contract = "algorithm dim arms microseconds reference_microseconds ratio"
+    assert set(contract.split()) <= set(tables["cost"][0])
+    assert tables["waiting"][0] == {
+        "algorithm": "WSB-LinTS",
+        "import_seconds": 0.5,
+        "first_call_seconds": 0.25,
+        "next_process_seconds": 0.25,
+    }
+    assert tables["paper"] == [{"trials": 2}]
+
+
+def test_command_line_prints_tables(cheap, capsys):
+    assert cli.main(["bench"]) == 0
+    said = capsys.readouterr().out
+    for word in ("cost", "growth", "adaptive", "loop", "waiting", "paper"):
+        assert f"{word}\n" in said
+    assert "WSB-RandLinUCB" in said
+
+
+def test_first_call_is_measured_in_a_process_of_its_own(tmp_path):
+    imported, called = bench._first_call("WSBLinTS", str(tmp_path))
+    assert 0.0 < imported < 60.0 and 0.0 < called < 120.0
+    assert list(tmp_path.rglob("*.nbi"))  # it compiled into the folder given
+    _, again = bench._first_call("WSBLinTS", str(tmp_path))
+    assert again < called
+
+
+def test_paper_seconds_scale_to_a_hundred_trials(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        bench, "run_cells", lambda cells, **words: asked.append((len(cells), words))
+    )
+    row = bench.paper_seconds(4)
+    assert [count for count, _ in asked] == [160, 160]
+    assert asked[1][1] == {"trials": 4, "cache": False}
+    assert row["seconds_100_trials"] == 25 * row["seconds"]
 
 
 def test_peak_is_a_plausible_speed():

@@ -1,17 +1,21 @@
 """The command line, end to end."""
 
+import errno
 import os
 import pathlib
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import wsbnb
-from wsbnb import cli, experiments, figures
-from wsbnb.__main__ import main
+from wsbnb import __main__ as entry
+from wsbnb import paper
+from wsbnb.paper import bench, cli, figures, running
+from wsbnb.paper.cli import main
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -37,8 +41,8 @@ def test_table2_from_a_shell(own_folder):
     assert list(table.columns) == columns
     assert len(table) == 14 and set(table["dimension"]) == {2, 4}
     assert set(table["scenario"]) == {"abrupt"} and set(table["trials"]) == {3}
-    expected = experiments.run_table(
-        experiments.table2([2, 4], ["abrupt"], trials=3, seed=5), cache=False
+    expected = paper.run_table(
+        paper.table2([2, 4], ["abrupt"], trials=3, seed=5), cache=False
     )
     np.testing.assert_allclose(table["mean"], expected["mean"], rtol=1e-12)
     assert "WSB-RandLinUCB" in done.stdout and "14 cells" in done.stdout
@@ -104,7 +108,7 @@ def test_cache_and_force(own_folder, monkeypatch):
     words = "reproduce table2 --trials 2 --dims 2 --horizon 80 --cache here"
     run(words)
     assert len(list((own_folder / "here").glob("*.npz"))) == 14
-    monkeypatch.setattr(experiments.run, "simulate", None)
+    monkeypatch.setattr(running, "simulate", None)
     assert run(words) == 0
     with pytest.raises(TypeError):
         run(words + " --force")
@@ -149,9 +153,41 @@ def test_zero_jobs_are_refused():
 
 
 def test_bench_gets_its_words(monkeypatch):
-    bench = pytest.importorskip("wsbnb.bench")
-    monkeypatch.setattr(bench, "main", lambda argv: argv)
-    assert main(["bench", "--json", "x"]) == ["--json", "x"]
+    asked = []
+    monkeypatch.setattr(
+        bench, "report", lambda quick, json: asked.append((quick, json))
+    )
+    assert main(["bench", "--json"]) == 0
+    assert main(["bench", "--quick"]) == 0
+    assert asked == [(False, True), (True, False)]
+
+
+def test_both_ways_in_are_the_same_function(monkeypatch):
+    """The console script and `python -m wsbnb`; an interrupt ends both quietly."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["project"]["scripts"] == {"wsbnb": "wsbnb.__main__:main"}
+    monkeypatch.setattr(cli, "main", lambda: 7)
+    assert entry.main() == 7
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    assert entry.main() == 130
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(errno.ENOSPC, "disk is full"), (errno.EACCES, "give --out and --cache")],
+)
+def test_a_file_that_cannot_be_written_is_one_line(number, words, monkeypatch, capsys):
+    def refuse(path, data):
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(cli, "replace_file", refuse)
+    assert run("reproduce table2 --trials 2 --dims 2 --horizon 80") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("wsbnb: ") and words in line and "table2.csv" in line
 
 
 def test_panels_mark_the_change_points():

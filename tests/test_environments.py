@@ -314,6 +314,14 @@ def test_redrawn_arms_change_and_start_with_the_fixed_ones():
     assert abs(np.diff(drawn.arms, axis=0)).min() > 0.0
 
 
+def test_rules_say_whether_their_arms_stay():
+    """What is drawn once is handed to the kernels once."""
+    for rule in ALL_ARMS:
+        world = make(we.StationaryPath(), rule, horizon=2500).world(0)
+        assert rule.fixed == (next(world.blocks(9)).arms.ndim == 2)
+    assert {rule.fixed for rule in ALL_ARMS} == {True, False}
+
+
 def test_given_arms_are_handed_out_as_columns():
     rows = np.random.default_rng(0).uniform(-0.5, 0.5, (4, 3))
     block = next(make(we.StationaryPath(), we.GivenArms(rows)).world(0).blocks())

@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 
 import wsbnb
 from wsbnb import interactive, plotting
+from wsbnb.paper import TABLE
 
 
 @pytest.fixture(autouse=True)
@@ -100,8 +101,20 @@ def test_colours_are_visible_on_white():
 
 def test_markers_and_line_pairs_are_unique():
     markers = [marker for _, _, marker in plotting.STYLES.values()]
-    assert len(set(markers)) == len(markers) == 14
+    assert len(set(markers)) == len(markers) == len(TABLE) == 14
     assert len({color for color, _, _ in plotting.STYLES.values()}) == 14
+
+
+def test_styles_say_what_the_table_of_algorithms_says():
+    """Solid: the weighted posterior, and nobody else. One family, one hue."""
+    assert list(plotting.STYLES) == list(TABLE)
+    for name, row in TABLE.items():
+        assert plotting.STYLES[name] == (row.colour, row.line, row.marker)
+        assert (row.line == "-") == (row.estimator == "WSB")
+    for family, hue in {"randucb": 0.58, "ts": 0.44}.items():
+        rows = [r for r in TABLE.values() if r.explores == family and r.in_paper]
+        hues = [mpl.colors.rgb_to_hsv(mpl.colors.to_rgb(r.colour))[0] for r in rows]
+        assert len(rows) == 2 and np.allclose(hues, hue, atol=0.03)
 
 
 @pytest.mark.parametrize("name", plotting.STYLES)
@@ -464,19 +477,24 @@ def test_sliders_work_by_keyboard_in_a_browser(tmp_path):
 def test_pictures_take_what_the_library_returns():
     """Results, paired differences and a posterior, without a conversion."""
     env = wsbnb.paper_environment("abrupt", 2, horizon=60)
-    common = (np.zeros(2), np.eye(2), env.noise_std)
-    policies = {g: wsbnb.WSBLinTS(*common, float(g)) for g in ("0.9", "1.0")}
+    prior = {"prior_mean": [0.0, 0.0], "prior_cov": 1.0, "noise_std": env.noise_std}
+    policies = {g: wsbnb.WSBLinTS(**prior, discount=float(g)) for g in ("0.9", "1.0")}
     results = wsbnb.simulate(policies, env, trials=4, progress=False)
     direct = plotting.regret_curves(results)
     by_frame = plotting.regret_curves(results.curves, plt.figure().add_subplot())
     for one, other in zip(direct.lines, by_frame.lines, strict=True):
         np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
-    ax = plotting.interval_plot(results.paired("1.0"), plt.figure().add_subplot())
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0.9"]
+    full = wsbnb.simulate(policies, env, trials=4, points=60, progress=False)
+    for paired in (results.paired("1.0"), full.paired("1.0", over="rounds")):
+        ax = plotting.interval_plot(paired, plt.figure().add_subplot())
+        assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0.9"]
+    ax = plotting.marginals(policies["0.9"].posterior, plt.figure().add_subplot())
+    assert len(ax.get_yticklabels()) == 2
 
 
 def test_marginals_show_mean_interval_and_truth():
-    post = wsbnb.WSBPosterior([1.0, -2.0, 0.5], np.diag([4.0, 1.0, 0.25]), 0.5, 0.9)
+    prior = {"prior_mean": [1.0, -2.0, 0.5], "prior_cov": [4.0, 1.0, 0.25]}
+    post = wsbnb.WSBPosterior(**prior, noise_std=0.5, discount=0.9)
     ax = plotting.marginals(post, truth=[0.0, 1.0, 2.0], width=2.0)
     (bars,) = ax.containers
     np.testing.assert_allclose(bars[0].get_xdata(), [1.0, -2.0, 0.5])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from wsbnb import reference
+from wsbnb.paper import reference
 from wsbnb.posterior import WRLS, WSBPosterior
 
 GAMMA, SIGMA, LAMBDA = 0.85, 0.4, 0.3
@@ -272,7 +272,10 @@ def test_estimates_agree_with_the_posterior_module():
     d = 3
     mean, cov = prior(d)
     policy = reference.WSBLinTS(**wsb(d))
-    post, ridge = WSBPosterior(mean, cov, SIGMA, GAMMA), WRLS(d, LAMBDA, GAMMA)
+    post, ridge = (
+        WSBPosterior(prior_mean=mean, prior_cov=cov, noise_std=SIGMA, discount=GAMMA),
+        WRLS(dim=d, regularization=LAMBDA, discount=GAMMA),
+    )
     least = reference.DLinTS(**wrls(d))
     for each in (policy, post, ridge, least):
         trained(each, d)

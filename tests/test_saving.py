@@ -10,7 +10,10 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from wsbnb import exploration
+from wsbnb.exploration import Optimism, RandomisedOptimism, Thompson
 from wsbnb.policies import saving
+from wsbnb.weights import CustomWeights, Exponential, Polynomial, Restart, SlidingWindow
 
 GENERATORS = [
     np.random.PCG64,
@@ -33,18 +36,15 @@ def play(policy, seed, rounds=15):
 
 def assert_same_bits(one, other):
     assert type(one) is type(other)
-    a, b = one._get_state(), other._get_state()
-    assert a.keys() == b.keys()
-    for field in a:
-        assert np.array_equal(a[field], b[field]), field
-    same_generators(one._rng.bit_generator.state, other._rng.bit_generator.state)
-    same_generators(one._rng_start, other._rng_start)
+    np.testing.assert_equal(one._get_state(), other._get_state())
+    np.testing.assert_equal(
+        one._rng.bit_generator.state, other._rng.bit_generator.state
+    )
+    np.testing.assert_equal(one._rng_start, other._rng_start)
+    assert one.get_params().keys() == other.get_params().keys()
     for key, value in one.get_params().items():
-        assert np.array_equal(value, other.get_params()[key]), key
-
-
-def same_generators(one, other):
-    np.testing.assert_equal(one, other)
+        if key != "posterior":  # it has no equality; its state is compared above
+            np.testing.assert_equal(value, other.get_params()[key])
 
 
 WAYS = {
@@ -52,7 +52,7 @@ WAYS = {
     "pickle": lambda policy, folder: pickle.loads(pickle.dumps(policy)),
     "copy": lambda policy, folder: copy.copy(policy),
     "deepcopy": lambda policy, folder: copy.deepcopy(policy),
-    "clone": lambda policy, folder: policy.clone(),
+    "policy.copy": lambda policy, folder: policy.copy(),
 }
 
 
@@ -61,18 +61,49 @@ def through_file(policy, folder):
     return wsbnb.load(folder / "policy.json")
 
 
+def composed(rule, explore):
+    mean, cov = zoo.prior(3)
+    prior = dict(prior_mean=mean, prior_cov=cov, noise_std=zoo.SIGMA)
+    posterior = wsbnb.WSBPosterior(**prior, forgetting=rule)
+    return wsbnb.LinearPolicy(posterior, explore, rng=0)
+
+
+EXACT = Optimism(penalty="exact", param_bound=zoo.S)
+COMPOSED = {
+    "window": lambda: composed(SlidingWindow(6), Thompson(scale=0.7)),
+    "restart": lambda: composed(Restart(6), Optimism(norm="local", param_bound=zoo.S)),
+    "round": lambda: composed(
+        Polynomial(1.5, of="round"),
+        RandomisedOptimism(perturbation="radius", optimism=EXACT),
+    ),
+    "age": lambda: composed(
+        Polynomial(1.5, of="age"), Optimism(horizon=99, param_bound=zoo.S)
+    ),
+    "greedy": lambda: composed(Exponential(0.9), exploration.Greedy()),
+    "uniform": lambda: composed(Exponential(0.9), exploration.Uniform()),
+    "ridge": lambda: wsbnb.LinearPolicy(
+        wsbnb.WRLS(dim=3, regularization=0.3, noise_std=0.4, forgetting=Restart(6)),
+        Thompson(norm="local"),
+        rng=0,
+    ),
+}
+
+
+def make(name):
+    return COMPOSED[name]() if name in COMPOSED else zoo.make(name)
+
+
 @pytest.mark.parametrize("way", list(WAYS))
-@pytest.mark.parametrize("name", zoo.ALL)
+@pytest.mark.parametrize("name", [*zoo.ALL, *COMPOSED])
 def test_round_trip(name, way, tmp_path):
-    policy = zoo.make(name)
+    policy = make(name)
     play(policy, 1)
     again = WAYS[way](policy, tmp_path)
     assert_same_bits(policy, again)
     before = copy.deepcopy(policy._get_state())
     expected = play(copy.deepcopy(policy), 2)
     assert play(again, 2) == expected
-    for field, value in policy._get_state().items():  # a copy shares nothing
-        assert np.array_equal(value, before[field])
+    np.testing.assert_equal(policy._get_state(), before)  # a copy shares nothing
     assert play(policy, 2) == expected
     assert_same_bits(policy, again)
     policy.reset()
@@ -110,18 +141,18 @@ def test_paths(path, tmp_path):
 
 def test_settings_as_numpy_numbers(tmp_path):
     policy = wsbnb.DLinUCB(
-        np.int64(2),
-        np.float64(1.5),
-        np.float32(0.5),
-        np.array(0.5),
-        np.float64(0.1),
-        np.int32(100),
+        dim=np.int64(2),
+        regularization=np.float64(1.5),
+        discount=np.float32(0.5),
+        noise_std=np.array(0.5),
+        delta=np.float64(0.1),
+        horizon=np.int32(100),
     )
     assert_same_bits(policy, through_file(policy, tmp_path))
 
 
 def test_extreme_numbers_survive(tmp_path):
-    policy = wsbnb.LinTS(2, 1e-300, 0.1 + 0.2, rng=2**127)
+    policy = wsbnb.LinTS(dim=2, regularization=1e-140, noise_std=0.1 + 0.2, rng=2**127)
     policy.update([-0.0, 1e-160], 5e-324)
     assert_same_bits(policy, through_file(policy, tmp_path))
 
@@ -205,8 +236,17 @@ def test_a_foreign_generator_is_refused_before_writing(tmp_path):
 
 def test_state_that_is_not_a_number_is_not_written(tmp_path):
     policy = zoo.make("WSBLinTS")
-    policy._state.P[0, 0] = np.nan
-    with pytest.raises(ValueError):
+    policy.posterior._state.sums[0, 0] = np.nan
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        policy.save(tmp_path / "policy.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_function_is_not_written(tmp_path):
+    """Weights of one's own are code, and a file holds none."""
+    policy = composed(CustomWeights(lambda s, t: s / t), Thompson())
+    play(policy, 1)
+    with pytest.raises(TypeError, match="must consist of plain data"):
         policy.save(tmp_path / "policy.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -231,6 +271,35 @@ def refuse(path, content):
     with pytest.raises(ValueError, match="policy.json") as caught:
         wsbnb.load(path)
     return str(caught.value)
+
+
+def refuse_signed(path, content):
+    """The same for a forger who knows how to make a checksum."""
+    plain = json.loads(json.dumps(content))
+    said = refuse(path, {**plain, "checksum": saving._checksum(plain)})
+    assert "checksum" not in said
+    return said
+
+
+def test_a_changed_digit_is_refused(tmp_path):
+    """Each number of what was learnt in turn; the file stays valid JSON."""
+    path, _ = written(tmp_path)
+    text = path.read_text()
+    start = text.index('"state"')
+    digits = [i for i in range(start, len(text)) if text[i] in "12345678"]
+    for i in digits[:: len(digits) // 60]:
+        changed = text[:i] + str(int(text[i]) + 1) + text[i + 1 :]
+        assert "its checksum does not fit" in refuse(path, changed)
+    path.write_text(text)
+    wsbnb.load(path)
+
+
+def test_layout_is_not_content(tmp_path):
+    """Whoever reformats the file has changed nothing."""
+    path, content = written(tmp_path, "WSBLinTS")
+    expected = wsbnb.load(path)
+    path.write_text(json.dumps(content, separators=(",", ":"), sort_keys=True))
+    assert_same_bits(wsbnb.load(path), expected)
 
 
 def test_truncated_anywhere(tmp_path):
@@ -275,11 +344,11 @@ def test_pickles_are_not_opened(tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [1], {}])
+@pytest.mark.parametrize("version", [0, 3, "2", None, [1], {}])
 def test_versions(version, tmp_path):
     path, content = written(tmp_path)
     said = refuse(path, {**content, "version": version})
-    assert f"version {version!r}" in said and "reads version 1" in said
+    assert f"version {version!r}" in said and "reads versions 1 to 2" in said
 
 
 @pytest.mark.parametrize("key", ["class", "params", "state", "rng", "rng_start"])
@@ -288,7 +357,13 @@ def test_missing_parts(key, tmp_path):
     del content[key]
     assert key in refuse(path, content)
     for junk in (None, 1, "x", [], [1], {}, {"a": 1}, True, 1e400):
-        refuse(path, {**content, key: junk})
+        refuse_signed(path, {**content, key: junk})
+
+
+def test_a_missing_checksum(tmp_path):
+    path, content = written(tmp_path)
+    del content["checksum"]
+    assert "its checksum does not fit" in refuse(path, content)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +373,8 @@ def test_missing_parts(key, tmp_path):
         "__import__",
         "builtins.eval",
         "Policy",
-        "LinearPolicy",
+        "WSBPosterior",
+        "Thompson",
         "object",
         "wsbnb.WSBLinTS",
         "",
@@ -310,8 +386,8 @@ def test_unknown_classes_are_never_built(name, tmp_path, monkeypatch):
     called = []
     monkeypatch.setattr(os, "system", called.append)
     path, content = written(tmp_path)
-    said = refuse(path, {**content, "class": name, "params": {"command": "true"}})
-    assert "is not one of" in said
+    hostile = {**content, "class": name, "params": {"command": "true"}}
+    assert "is not one of" in refuse_signed(path, hostile)
     assert called == []
 
 
@@ -334,7 +410,45 @@ def test_unknown_classes_are_never_built(name, tmp_path, monkeypatch):
 )
 def test_hostile_settings(changes, tmp_path):
     path, content = written(tmp_path)
-    refuse(path, {**content, "params": {**content["params"], **changes}})
+    refuse_signed(path, {**content, "params": {**content["params"], **changes}})
+
+
+@pytest.mark.parametrize(
+    "part, changes",
+    [
+        ("posterior", {"kind": "os.system"}),
+        ("posterior", {"kind": "exploration.Thompson"}),
+        ("posterior", {"kind": ["WSBPosterior"]}),
+        ("posterior", {"kind": None}),
+        ("posterior", {"prior_mean": [0.0]}),
+        ("posterior", {"prior_cov": -1.0}),
+        (
+            "posterior",
+            {"forgetting": {"kind": "weights.CustomWeights", "function": "eval"}},
+        ),
+        (
+            "posterior",
+            {"forgetting": {"kind": "weights.SlidingWindow", "length": 10**9}},
+        ),
+        ("posterior", {"forgetting": {"kind": "weights.SlidingWindow", "length": 5}}),
+        ("posterior", {"forgetting": 0.9}),
+        ("posterior", {"more": 1}),
+        ("exploration", {"kind": "WSBLinTS"}),
+        ("exploration", {"kind": "Thompson"}),
+        ("exploration", {"kind": "WSBPosterior"}),
+        ("exploration", {"scale": -1.0}),
+        ("exploration", {"norm": "global"}),
+    ],
+    ids=str,
+)
+def test_hostile_parts(part, changes, tmp_path):
+    path = tmp_path / "policy.json"
+    policy = make("window")
+    play(policy, 1)
+    policy.save(path)
+    content = json.loads(path.read_text())
+    content["params"][part].update(changes)
+    refuse_signed(path, content)
 
 
 def spoiled(array, index, value):
@@ -347,42 +461,77 @@ def spoiled(array, index, value):
 
 
 @pytest.mark.parametrize(
-    "field, index, value",
+    "index, value",
     [
-        ("P", (0, 0), float("nan")),
-        ("P", (0, 0), float("inf")),
-        ("P", (0, 0), -1.0),
-        ("P", (0, 1), 1e3),
-        ("P", (0, 0), "one"),
-        ("P", (0, 0), None),
-        ("P", (0, 0), 10**400),
-        ("P", (0,), [1.0]),
-        ("P_tilde", (1, 1), -1.0),
-        ("h", (0,), float("nan")),
-        ("h", (0,), [1.0]),
-        ("counts", (0,), -1.0),
-        ("counts", (3,), 1e9),
-        ("counts", (3,), -1.0),
-        ("counts", (3,), 0.5),
-        ("counts", (3,), 9.0),
-        ("ring_w", (0,), 7.0),
-        ("ring_x", (0, 0), float("inf")),
+        (("precision", 0, 0), float("nan")),
+        (("precision", 0, 0), float("inf")),
+        (("precision", 0, 0), -1.0),
+        (("precision", 0, 0), 99.0),  # not the sum of the rows in the window
+        (("precision", 0, 1), 1e3),
+        (("precision", 0, 0), "one"),
+        (("precision", 0, 0), None),
+        (("precision", 0, 0), 10**400),
+        (("precision", 0), [1.0]),
+        (("shift", 0), float("nan")),
+        (("shift", 0), 99.0),
+        (("shift", 0), [1.0]),
+        (("counts", 0), -1.0),
+        (("counts", 0), "x"),
+        (("ring", "wear", 0), 1e9),
+        (("ring", "wear", 0), -1.0),
+        (("ring", "wear", 0), 0.5),
+        (("ring", "wear", 0), 9.0),
+        (("ring", "held", 0), 7.0),
+        (("ring", "x", 0, 0), float("inf")),
+        (("ring", "x", 0, 0), 99.0),
+        (("ring", "rewards", 0), "one"),
     ],
+    ids=str,
 )
-def test_hostile_states(field, index, value, tmp_path):
+def test_hostile_states(index, value, tmp_path):
     """A head beyond the window, for one, would have the compiled code read anywhere."""
     path, content = written(tmp_path)
-    content["state"][field] = spoiled(content["state"][field], index, value)
-    refuse(path, content)
+    learnt = content["state"]["posterior"]
+    content["state"]["posterior"] = spoiled(learnt, index, value)
+    refuse_signed(path, content)
+
+
+@pytest.mark.parametrize(
+    "name, field, value",
+    [
+        ("DLinTS", "squares", [[1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0]]),
+        ("DLinTS", "squares", None),
+        ("WSBLinUCB", "bound", None),
+        ("age", "history", None),
+        ("age", "history", [[], [], []]),
+        ("age", "history", [[1], [[0.0, 0.0, 0.0]], [0.0]]),
+    ],
+)
+def test_hostile_states_of_others(name, field, value, tmp_path):
+    path = tmp_path / "policy.json"
+    policy = make(name)
+    play(policy, 1)
+    policy.save(path)
+    content = json.loads(path.read_text())
+    content["state"]["posterior"][field] = value
+    refuse_signed(path, content)
+
+
+@pytest.mark.parametrize("residuals", [[0.1] * 200, [float("nan")], "x", [[0.1]], None])
+def test_hostile_residuals(residuals, tmp_path):
+    path, content = written(tmp_path)
+    content["state"]["residuals"]["collected"] = residuals
+    refuse_signed(path, content)
 
 
 def test_state_of_the_wrong_size(tmp_path):
     path, content = written(tmp_path)
-    for field in content["state"]:
-        refuse(path, {**content, "state": {**content["state"], field: []}})
-        refuse(path, {**content, "state": {**content["state"], field: [[1.0] * 9] * 9}})
-        without = {k: v for k, v in content["state"].items() if k != field}
-        refuse(path, {**content, "state": without})
+    learnt = content["state"]["posterior"]
+    for field in ("precision", "shift", "counts", "ring"):
+        without = {k: v for k, v in learnt.items() if k != field}
+        for wrong in ({field: []}, {field: [[1.0] * 9] * 9}, {}):
+            state = {**content["state"], "posterior": {**without, **wrong}}
+            refuse_signed(path, {**content, "state": state})
 
 
 HOSTILE_GENERATORS = [
@@ -415,12 +564,13 @@ def test_hostile_generators(bits, index, value, part, tmp_path):
     """NumPy believes a position beyond its array and crashes at the next draw."""
     path, content = written(tmp_path, "DLinTS", rng=np.random.Generator(bits(1)))
     content[part] = spoiled(content[part], index, value)
-    refuse(path, content)
+    refuse_signed(path, content)
 
 
 def test_the_file_is_readable(tmp_path):
     path, content = written(tmp_path)
     assert content["format"] == "wsbnb-policy"
-    assert content["version"] == 1
+    assert content["version"] == 2
+    assert len(content["checksum"]) == 64
     assert content["class"] == "SWLinUCB"
     assert content["params"]["length"] == 9

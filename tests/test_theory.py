@@ -1,5 +1,6 @@
 """Warnings about settings, and settings that stay what they were."""
 
+import copy
 import os
 import subprocess
 import sys
@@ -32,9 +33,11 @@ def noisy(sigma, theta=(0.5, -0.3)):
 
 def sampler(sigma, kind="WSB", discount=0.98):
     if kind == "WSB":
-        prior = (np.array([0.3, 0.1]), np.diag([2.0, 0.5]))
-        return wsbnb.WSBLinTS(*prior, sigma, discount, rng=1)
-    return wsbnb.DLinTS(2, 0.7, discount, sigma, rng=1)
+        prior = dict(prior_mean=[0.3, 0.1], prior_cov=[2.0, 0.5])
+        return wsbnb.WSBLinTS(**prior, noise_std=sigma, discount=discount, rng=1)
+    return wsbnb.DLinTS(
+        dim=2, regularization=0.7, discount=discount, noise_std=sigma, rng=1
+    )
 
 
 @pytest.mark.parametrize("kind", ["WSB", "WRLS"])
@@ -44,10 +47,15 @@ def test_a_right_noise_level_is_not_mentioned(kind, unit):
     theta = unit * np.array([0.5, -0.3])
     if kind == "WSB":
         policy = wsbnb.WSBLinTS(
-            unit * np.ones(2), unit**2 * np.eye(2), 0.4 * unit, 0.98
+            prior_mean=unit * np.ones(2),
+            prior_cov=unit**2 * np.eye(2),
+            noise_std=0.4 * unit,
+            discount=0.98,
         )
     else:
-        policy = wsbnb.DLinTS(2, 0.7, 0.98, 0.4 * unit)
+        policy = wsbnb.DLinTS(
+            dim=2, regularization=0.7, discount=0.98, noise_std=0.4 * unit
+        )
     assert play(policy, noisy(0.4 * unit, theta)) == []
 
 
@@ -80,7 +88,7 @@ def test_a_parameter_that_is_never_forgotten_is_mentioned():
     def rewards(t, x, rng):
         return 3.0 * np.sin(t / 5.0) * x[0] + 0.4 * rng.standard_normal()
 
-    (caught,) = play(wsbnb.LinTS(2, 1.0, 0.4), rewards)
+    (caught,) = play(wsbnb.LinTS(dim=2, regularization=1.0, noise_std=0.4), rewards)
     assert "smaller discount" in str(caught.message)
 
 
@@ -91,20 +99,33 @@ def test_rare_events_are_noise_too():
     """
     rng = np.random.default_rng(5)
     clicks = rng.random(400) < 0.1
-    policy = wsbnb.WSBLinTS(np.zeros(1), np.eye(1), 0.5, 0.99)
+    policy = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(1), prior_cov=np.eye(1), noise_std=0.5, discount=0.99
+    )
     assert play(policy, lambda t, x, rng: clicks[t], arms=np.ones((1, 1))) == []
 
 
 def test_a_wide_prior_says_nothing_about_the_noise():
     """In the first d rounds predictions are far wider than what then happens."""
-    policy = wsbnb.WSBLinTS(np.zeros(150), 1e4 * np.eye(150), 0.4, 1.0)
+    policy = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(150),
+        prior_cov=1e4 * np.eye(150),
+        noise_std=0.4,
+        discount=1.0,
+    )
     rng = np.random.default_rng(0)
     X, rewards = rng.standard_normal((140, 150)), 0.4 * rng.standard_normal(140)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for x, reward in zip(X, rewards, strict=True):
             policy.update(x, reward)
-    assert policy._noise_check.residuals == []
+    assert policy._noise_check.collected == []
+    # ... and rewards that the prior predicts well are looked at.
+    known = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(150), prior_cov=1e-4, noise_std=0.4, discount=1.0
+    )
+    known.update(X, rewards)
+    assert len(known._noise_check.collected) == 140
 
 
 def test_the_end_of_a_long_batch_is_looked_at():
@@ -140,6 +161,19 @@ def test_a_prior_mean_outside_the_bound_is_mentioned(name):
         zoo.make(name, d=2, horizon=100, **{**changes, "param_bound": 5.0})
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in zoo.LINEAR if "discount" in zoo.settings(name, 3)]
+)
+def test_a_warning_points_at_the_line_that_made_the_policy(name):
+    settings = {**zoo.settings(name, 3), "discount": 0.5}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        policy = getattr(wsbnb, name)(**settings)
+        wsbnb.LinearPolicy(policy.posterior, policy.exploration)
+        policy.set_params(discount=0.4)
+    assert [os.path.basename(w.filename) for w in caught] == ["test_theory.py"] * 3
+
+
 def test_a_bound_that_is_not_used_is_not_mentioned():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -152,17 +186,23 @@ def test_silence_is_for_one_thread():
     def other():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+            wsbnb.WSBLinTS(
+                prior_mean=np.zeros(3), prior_cov=np.eye(3), noise_std=1.0, discount=0.5
+            )
             heard.extend(caught)
 
     with theory.outside_on_purpose():
-        wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+        wsbnb.WSBLinTS(
+            prior_mean=np.zeros(3), prior_cov=np.eye(3), noise_std=1.0, discount=0.5
+        )
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
     assert len(heard) == 1
     with pytest.warns(wsbnb.TheoryWarning):
-        wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, 0.5)
+        wsbnb.WSBLinTS(
+            prior_mean=np.zeros(3), prior_cov=np.eye(3), noise_std=1.0, discount=0.5
+        )
 
 
 @pytest.mark.parametrize("name", zoo.LINEAR)
@@ -178,49 +218,67 @@ def test_settings_cannot_be_changed(name):
 
 
 def test_the_prior_cannot_be_changed_in_place():
+    """Whoever asks for it gets a copy."""
     policy = zoo.make("WSBLinTS")
-    with pytest.raises(ValueError, match="read-only"):
-        policy.prior_mean[0] = 9.0
-    policy.get_params()["prior_mean"][0] = 9.0  # a copy
-    assert policy.prior_mean[0] != 9.0
+    for given in (
+        policy.prior_mean,
+        policy.posterior.prior_mean,
+        policy.get_params()["prior_mean"],
+    ):
+        given[0] = 9.0
+    assert policy.prior_mean[0] == zoo.prior(3)[0][0]
+    policy.reset()
+    np.testing.assert_allclose(policy.posterior.mean, zoo.prior(3)[0])
 
 
 def test_a_subclass_may_add_settings_of_its_own():
     class Cautious(wsbnb.WSBLinTS):
-        def __init__(self, prior_mean, prior_cov, noise_std, discount, care, rng=None):
-            super().__init__(prior_mean, prior_cov, noise_std, discount, rng=rng)
+        def __init__(
+            self, *, prior_mean, prior_cov, noise_std, discount, care, rng=None
+        ):
+            prior = dict(prior_mean=prior_mean, prior_cov=prior_cov)
+            super().__init__(**prior, noise_std=noise_std, discount=discount, rng=rng)
             self.care = care
 
-    policy = Cautious(np.zeros(2), np.eye(2), 1.0, 0.9, care=3)
+    policy = Cautious(
+        prior_mean=np.zeros(2), prior_cov=1.0, noise_std=1.0, discount=0.9, care=3
+    )
     with pytest.raises(AttributeError, match="care cannot be changed, got 4"):
         policy.care = 4
-    assert policy.clone().care == 3
+    policy.update([1.0, 0.0], 0.3)
+    assert policy.copy().care == policy.clone().care == policy.get_params()["care"] == 3
+    assert policy.set_params(care=4).care == 4 and policy.rounds == 1
 
 
 @pytest.mark.parametrize("name", ["WSBLinTS", "DLinTS"])
-def test_a_snapshot_knows_its_prior(name):
+def test_the_posterior_knows_its_prior(name):
     policy = zoo.make(name)
     policy.update(np.ones(3), 2.0)
-    snapshot = policy.posterior
+    post = policy.posterior
     if name == "WSBLinTS":
         mean, cov = zoo.prior(3)
     else:
         mean, cov = np.zeros(3), zoo.SIGMA**2 / zoo.LAMBDA * np.eye(3)
-    np.testing.assert_allclose(snapshot.prior_mean, mean)
-    np.testing.assert_allclose(snapshot.prior_cov, cov, rtol=1e-10)
+    np.testing.assert_allclose(post.prior_mean, mean)
+    np.testing.assert_allclose(post.prior_cov, cov, rtol=1e-10)
 
 
-@pytest.mark.parametrize("bound", [[0.0, 0.01], [-1.0, 0.1], [1e-3, 0.1], [9.0, 1.5]])
-def test_a_file_cannot_shrink_the_radius(tmp_path, bound):
+@pytest.mark.parametrize(
+    "changes", [{0: 0.0}, {0: -1.0}, {0: 1e-3}, {1: 1.5}, {1: 0.0}, {2: 0.1}], ids=str
+)
+def test_a_file_cannot_shrink_the_radius(tmp_path, changes):
     """The certified eigenvalue of WSB-LinUCB is checked when it is read."""
     policy = zoo.make("WSBLinUCB")
     policy.update(np.eye(3), [0.1, 0.2, 0.3])
     policy.pull(np.eye(3))
-    state = {**policy._get_state(), "bound": bound}
-    with pytest.raises(ValueError, match="state bound cannot be"):
+    state = copy.deepcopy(policy._get_state())
+    for place, value in changes.items():
+        state["posterior"]["bound"][place] = value
+    with pytest.raises(ValueError, match="state bound (cannot|must) be"):
         policy.clone()._set_state(state)
     policy.save(tmp_path / "policy.json")
-    wsbnb.load(tmp_path / "policy.json")
+    again = wsbnb.load(tmp_path / "policy.json")
+    assert again.explain(np.eye(3))["penalty"] == policy.explain(np.eye(3))["penalty"]
 
 
 def test_a_saved_file_is_as_readable_as_any_other(tmp_path):
@@ -257,7 +315,9 @@ def test_text_is_not_an_arm():
 def test_a_slip_in_update_is_named(make, x, reward, words):
     thing = zoo.make("WSBLinTS")
     if make == "posterior":
-        thing = wsbnb.WSBPosterior(np.zeros(3), np.eye(3), 0.5, 0.9)
+        thing = wsbnb.WSBPosterior(
+            prior_mean=np.zeros(3), prior_cov=np.eye(3), noise_std=0.5, discount=0.9
+        )
     with pytest.raises((ValueError, TypeError), match=words):
         thing.update(x, reward)
     assert thing.rounds == 0
@@ -282,10 +342,16 @@ def test_a_single_arm_is_a_row():
         zoo.make("WSBLinTS").pull(np.ones(3))
 
 
-@pytest.mark.parametrize("cov", [1.0, np.ones(3)])
-def test_a_variance_is_not_a_covariance(cov):
-    with pytest.raises(ValueError, match=r"prior_cov = np.diag\(variances\)"):
-        zoo.make("WSBLinTS", prior_cov=cov)
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [(0.7, 0.7 * np.eye(3)), ([0.5, 1.0, 2.0], np.diag([0.5, 1.0, 2.0]))],
+)
+def test_a_variance_will_do_for_a_covariance(short, full):
+    one, two = (zoo.make("WSBLinUCB", prior_cov=cov) for cov in (short, full))
+    for policy in (one, two):
+        policy.update(np.eye(3), [0.3, -0.1, 0.2])
+    assert repr(one) == repr(two)
+    np.testing.assert_array_equal(one.scores(np.eye(3)), two.scores(np.eye(3)))
 
 
 def test_a_reward_too_large_is_named():
@@ -303,7 +369,7 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_modules_are_there_after_one_import():
     code = "import sys, wsbnb; assert 'matplotlib.pyplot' not in sys.modules; "
     code += "assert 'plotting' in dir(wsbnb); wsbnb.plotting.use_style(); "
-    code += "wsbnb.experiments.table2"
+    code += "wsbnb.paper.table2"
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'ploting'"):
         wsbnb.ploting  # noqa: B018
@@ -313,7 +379,7 @@ def test_modules_are_there_after_one_import():
 def test_the_paper_s_jumps_are_not_taken_for_noise(name):
     """Jumps of sqrt(2) with the tuned memory of 60 rounds: nothing to warn about."""
     world = wsbnb.paper_environment("abrupt", 2).world(0)
-    policy = wsbnb.experiments.Player(name).policy(world)
+    policy = wsbnb.paper.Player(name).policy(world)
     block = next(iter(world.blocks(4000)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -11,28 +11,40 @@ import sysconfig
 import typing
 import venv
 
+import pandas as pd
 import pytest
 
 import wsbnb
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Modules that are imported by name; the names of all others are in `wsbnb`.
+# What can be had from outside, besides the names at the front door.
 BY_NAME = [
     "adaptive",
-    "bench",
-    "cli",
+    "bounds",
     "datasets",
-    "experiments",
-    "figures",
+    "dependence",
+    "environments",
+    "exploration",
+    "fitting",
     "interactive",
+    "paper",
+    "paper.bench",
+    "paper.cli",
+    "paper.figures",
+    "paper.reference",
+    "paper.running",
     "plotting",
     "posterior",
-    "prefix",
-    "reference",
     "replaying",
     "results",
+    "simulation",
+    "warmup",
     "weights",
 ]
+
+
+# Imported where it is needed, so that `import wsbnb` is quick: quoted in signatures.
+LATE = {"pd": pd}
 
 
 def public_things():
@@ -76,7 +88,7 @@ def unwrapped(thing):
 
 def missing_types(function):
     """Names of the parameters without a type, and "return"."""
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, localns=LATE)
     names = [
         name
         for i, name in enumerate(inspect.signature(function).parameters)
@@ -94,7 +106,7 @@ def test_public_name_has_all_its_types(name):
     if not inspect.isclass(thing):
         assert missing_types(thing) == []
         return
-    typing.get_type_hints(thing)
+    typing.get_type_hints(thing, localns=LATE)
     found = {where: missing_types(f) for where, f in functions_of(thing)}
     assert {where: names for where, names in found.items() if names} == {}
 
@@ -129,8 +141,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wsbnb
-from wsbnb import plotting, posterior
-from wsbnb.experiments import run_cells, table2
+from wsbnb import exploration, plotting, weights
+from wsbnb.paper import run_cells, table2
 
 
 class Mine(wsbnb.Policy):
@@ -156,20 +168,36 @@ class Plain:
 
 environment = wsbnb.paper_environment("abrupt", dim=3, horizon=400)
 discount = wsbnb.tuned_discount(3, 400, environment.variation or 1.0, rule="sharp")
-sampler = wsbnb.WSBLinTS([0.0, 0, 0], np.eye(3), 0.4, discount, rng=1)
+sampler = wsbnb.WSBLinTS(
+    prior_mean=[0.0, 0, 0], prior_cov=1, noise_std=0.4, discount=discount, rng=1
+)
 optimist = wsbnb.WSBLinUCB(
-    np.zeros(3), np.eye(3), 0.4, 0.99, delta=0.1, split="anytime", penalty="exact"
+    prior_mean=np.zeros(3),
+    prior_cov=np.eye(3),
+    noise_std=0.4,
+    discount=0.99,
+    delta=0.1,
+    split="anytime",
+    penalty="exact",
+    radius_scale=0.3,
 )
 mixed = wsbnb.DiscountMixture(sampler, rng=np.random.default_rng(0))
 arm: int = sampler.pull(np.eye(3))
 sampler.update(np.eye(3)[arm], 0.5)
 sampler.update(np.eye(3), [0.5, 0.1, 0.2], decay=False)
+sampler.update(np.eye(3)[arm], 0.5, age=3)
 twin: wsbnb.WSBLinTS = sampler.clone()
 width: float = math.sqrt(twin.posterior.cov[0, 0])
-twin.save(Path("twin.json"))
+twin.set_params(discount=0.9).save(Path("twin.json"))
+seconds: float = wsbnb.compile(sampler, mixed)
 
 results = wsbnb.simulate(
-    {"a": sampler, "b": lambda w: wsbnb.Uniform(w.dim), "c": Mine(), "d": Plain()},
+    {
+        "a": sampler,
+        "b": lambda w: wsbnb.Uniform(dim=w.dim),
+        "c": Mine(),
+        "d": Plain(),
+    },
     environment,
     trials=range(3),
     seed=np.random.SeedSequence(1),
@@ -177,11 +205,22 @@ results = wsbnb.simulate(
 wsbnb.simulate([sampler, optimist, mixed], environment, trials=4)
 plotting.regret_curves(results.curves, band=None).set_title("regret")
 table = results.paired("a")
+last: NDArray[np.float64] = results.select(["a"]).final("a")
+log = np.eye(3), np.ones((5, 3))
+differences = wsbnb.replay([sampler], log).paired("WSB-LinTS", over="rounds", seed=1)
 
-stream = posterior.stream_posterior(wsbnb.SlidingWindow(5), np.zeros(2), np.eye(2), 1)
+stream = wsbnb.WSBPosterior(
+    prior_mean=np.zeros(2),
+    prior_cov=[1.0, 2.0],
+    noise_std=1,
+    forgetting=weights.SlidingWindow(5),
+)
 stream.update([1.0, 0.0], 0.3)
 mean, std = stream.predict([1.0, 0.0])
-bound: float = wsbnb.regret_bound_ucb(
+own = wsbnb.LinearPolicy(stream, exploration.Thompson(scale=0.5), rng=0)
+fit = wsbnb.fit_log(np.ones((20, 2)), range(20))
+tuned = wsbnb.WSBLinTS(**fit.prior, discount=fit.discount)
+bound: float = wsbnb.bounds.regret_bound_ucb(
     prior_mean=np.zeros(3),
     prior_cov=np.eye(3),
     noise_std=0.4,
@@ -193,25 +232,33 @@ bound: float = wsbnb.regret_bound_ucb(
     variation=3.0,
     form="sharp",
 ).total
-total: float = wsbnb.weight_sum(0.9, 5)
-totals = wsbnb.weight_sum(0.9, np.arange(5)).cumsum()
+total: float = wsbnb.bounds.weight_sum(0.9, 5)
+totals = wsbnb.bounds.weight_sum(0.9, np.arange(5)).cumsum()
 cells = run_cells([cell.cell for cell in table2(dims=[2])], trials=2, cache=False)
-finals: list[float] = [cell.mean for cell in cells.values()]
+finals: list[float] = [result.regret.mean() for result in cells.values()]
 wsbnb.check_policy(Plain(), dim=2)
 """
 
 # One line each; every one must be refused, with the word that says why.
 WRONG = {
-    'wsbnb.WSBLinTS(mean, cov, 0.4, discount="0.9")': "arg-type",
-    "wsbnb.WSBLinTS(mean, cov, 0.4)": "call-arg",
-    'wsbnb.WSBLinUCB(mean, cov, 0.4, 0.9, delta=0.1, penalty="none")': "arg-type",
+    'wsbnb.WSBLinTS(**prior, discount="0.9")': "arg-type",
+    "wsbnb.WSBLinTS(prior_mean=mean, prior_cov=1.0, noise_std=0.4)": "call-arg",
+    "wsbnb.WSBLinTS(mean, 1.0, 0.4, 0.9)": "call-arg",
+    'wsbnb.WSBLinUCB(**prior, discount=0.9, penalty="none")': "arg-type",
     'wsbnb.drift_bound([mean], [1.0], 1.0, 1.0, form="sharper")': "arg-type",
     'wsbnb.paper_environment("abrupt", dim=2.5)': "arg-type",
     'wsbnb.simulate([1], wsbnb.paper_environment("still", 2))': "list-item",
-    "wsbnb.WSBPosterior(mean, cov, 0.4, 0.9).mean()": "operator",
-    "wsbnb.Exponential(0.9).rows(3)": "attr-defined",
+    "wsbnb.WRLS(dim=2, regularization=1.0, discount=0.9).mean()": "operator",
+    "wsbnb.LinearPolicy(wsbnb.WRLS(dim=2, regularization=1.0), 3)": "arg-type",
+    "wsbnb.weights.Exponential(0.9).rows(3)": "attr-defined",
 }
-FIRST_LINES = "import numpy as np\nimport wsbnb\nmean, cov = np.zeros(2), np.eye(2)\n"
+FIRST_LINES = """\
+from typing import Any
+import numpy as np
+import wsbnb
+mean = np.zeros(2)
+prior: dict[str, Any] = {"prior_mean": mean, "prior_cov": 1.0, "noise_std": 0.4}
+"""
 
 
 @pytest.fixture(scope="module")

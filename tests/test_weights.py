@@ -70,7 +70,9 @@ def test_row_matrix_and_sums_agree(rule):
         assert row.shape == (t,)
         if t:
             np.testing.assert_array_equal(matrix[t - 1, :t], row)
-            np.testing.assert_array_equal(row, [rule(s, t) for s in range(1, t + 1)])
+            one_by_one = [rule(s, t) for s in range(1, t + 1)]
+            # NumPy's power of an array may differ from a number's in the last bit.
+            np.testing.assert_allclose(row, one_by_one, rtol=4.5e-16, atol=0)
         assert rule.sum(t) == pytest.approx(row.sum(), rel=1e-14, abs=0)
         assert rule.squared_sum(t) == pytest.approx((row**2).sum(), rel=1e-14, abs=0)
 
@@ -81,6 +83,12 @@ def test_geometric_sum_is_accurate_near_one():
     assert Exponential(gamma).squared_sum(t) == pytest.approx(
         np.sort(terms).sum(), rel=1e-12
     )
+
+
+def test_which_rules_the_kernels_know():
+    """All that need no more than a bounded memory."""
+    for rule in (*RULES, CustomWeights(lambda s, t: s / t)):
+        assert (rule.compiled() is not None) == rule.streaming
 
 
 @pytest.mark.parametrize("rule", [r for r in RULES if r.memory == 0], ids=repr)
@@ -100,6 +108,11 @@ def test_memory():
             rule.factor(3)
     with pytest.raises(ValueError, match="not a recursion"):
         SlidingWindow(7).factor(3)
+
+
+def test_whole_floats_are_whole_numbers():
+    assert SlidingWindow(1e3) == SlidingWindow(1000)
+    assert type(Restart(1e3).period) is int
 
 
 def test_values_by_hand():
@@ -142,6 +155,7 @@ def test_rules_are_values():
         (lambda: Exponential("a"), TypeError, "discount"),
         (lambda: SlidingWindow(0), ValueError, "length.*0"),
         (lambda: SlidingWindow(2.5), TypeError, "length.*2.5"),
+        (lambda: SlidingWindow(2**40), ValueError, "length.*1099511627776"),
         (lambda: Restart(-1), ValueError, "period.*-1"),
         (lambda: Polynomial(-1.0), ValueError, "power.*-1"),
         (lambda: Polynomial(1.0, of="time"), ValueError, "of.*time"),

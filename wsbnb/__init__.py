@@ -6,67 +6,66 @@ WSBLinTS, WSBLinUCB, WSBRandLinUCB
     policies on a posterior that forgets; DLinTS, DLinUCB, LBWeightUCB, DRandLinUCB
     and the baselines LinTS, LinUCB, SWLinUCB, RestartLinUCB stand beside them
     (``policy.pull(X)``, ``policy.update(X[k], reward)``, ``policy.posterior``).
+LinearPolicy, WSBPosterior, exploration, weights
+    any posterior and any way to explore make a policy.
 DiscountMixture, BanditOverDiscounts, SurpriseRestart
     for those who do not know how much moves.
 simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
-tuned_discount, fit_prefix, discount_grid
+fit_log, tuned_discount, discount_grid
     choose the discount.
-WSBPosterior, batch_posterior, WRLS
-    the estimators alone.
 load, check_policy, register
     store policies, and write your own.
-plotting, experiments, datasets, weights, bounds
-    modules: pictures, the paper's tables, real data, and the quantities in the proofs.
+bounds, environments, weights, exploration, datasets, plotting, paper
+    modules: the quantities in the proofs, worlds, rules of forgetting, ways to
+    explore, real data, pictures, and the paper's tables.
 """
 
 import importlib
 from typing import TYPE_CHECKING
 
-from wsbnb import adaptive, bounds, datasets, environments, policies, posterior, weights
-from wsbnb.adaptive import *  # noqa: F403
-from wsbnb.bounds import *  # noqa: F403
-from wsbnb.environments import *  # noqa: F403
-from wsbnb.policies import *  # noqa: F403
-from wsbnb.posterior import (
-    WRLS,
-    PolynomialPosterior,
-    RestartPosterior,
-    WindowPosterior,
-    WSBPosterior,
-    batch_posterior,
+from wsbnb import adaptive, bounds, environments, exploration, weights
+from wsbnb.adaptive.bandit import BanditOverDiscounts
+from wsbnb.adaptive.grid import discount_grid
+from wsbnb.adaptive.mixture import DiscountMixture
+from wsbnb.adaptive.surprise import SurpriseRestart
+from wsbnb.bounds import drift_bound, noise_radius, prior_penalty, tuned_discount
+from wsbnb.dependence import block_bootstrap, suggested_block_length
+from wsbnb.environments import Environment, paper_environment
+from wsbnb.fitting import LogFit, fit_log
+from wsbnb.policies.base import LinearPolicy, Policy
+from wsbnb.policies.checking import check_policy
+from wsbnb.policies.named import (
+    DLinTS,
+    DLinUCB,
+    DRandLinUCB,
+    Greedy,
+    LBWeightUCB,
+    LinTS,
+    LinUCB,
+    RestartLinUCB,
+    SWLinUCB,
+    Uniform,
+    WSBLinTS,
+    WSBLinUCB,
+    WSBRandLinUCB,
 )
-from wsbnb.prefix import PrefixFit, fit_prefix
-from wsbnb.replaying import (
-    Replay,
-    block_bootstrap,
-    replay,
-    suggested_block_length,
-)
-from wsbnb.results import Results
-from wsbnb.simulation import recorded_rounds, simulate, trial_seed
-from wsbnb.weights import (
-    CustomWeights,
-    Exponential,
-    Polynomial,
-    Restart,
-    SlidingWindow,
-)
+from wsbnb.policies.oracle import Oracle
+from wsbnb.policies.saving import load, register
+from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
+from wsbnb.posterior import WRLS, WSBPosterior, batch_posterior
+from wsbnb.replaying import replay
+from wsbnb.results import Results, paired_interval
+from wsbnb.simulation import simulate, trial_seed
+from wsbnb.warmup import compile
 
 __version__ = "0.1.0"
 
 # Imported when first asked for: they bring matplotlib or much code of their own.
-_LATER = ("bench", "experiments", "figures", "interactive", "plotting", "reference")
+_LATER = ("datasets", "interactive", "paper", "plotting")
 
 if TYPE_CHECKING:
-    from wsbnb import (  # noqa: F401
-        bench,
-        experiments,
-        figures,
-        interactive,
-        plotting,
-        reference,
-    )
+    from wsbnb import datasets, interactive, paper, plotting
 else:
 
     def __getattr__(name):
@@ -79,32 +78,57 @@ else:
 
 
 __all__ = [
-    *adaptive.__all__,
-    *bounds.__all__,
-    *environments.__all__,
-    *policies.__all__,
-    "CustomWeights",
-    "Exponential",
-    "Polynomial",
-    "PolynomialPosterior",
-    "PrefixFit",
-    "Replay",
-    "Restart",
-    "RestartPosterior",
+    "BanditOverDiscounts",
+    "DLinTS",
+    "DLinUCB",
+    "DRandLinUCB",
+    "DiscountMixture",
+    "Environment",
+    "Greedy",
+    "LBWeightUCB",
+    "LinTS",
+    "LinUCB",
+    "LinearPolicy",
+    "LogFit",
+    "Oracle",
+    "Policy",
+    "RestartLinUCB",
     "Results",
-    "SlidingWindow",
+    "SWLinUCB",
+    "SurpriseRestart",
+    "TheoryWarning",
+    "Uniform",
     "WRLS",
+    "WSBLinTS",
+    "WSBLinUCB",
     "WSBPosterior",
-    "WindowPosterior",
+    "WSBRandLinUCB",
+    "adaptive",
     "batch_posterior",
     "block_bootstrap",
+    "bounds",
+    "check_policy",
+    "compile",
     "datasets",
-    "fit_prefix",
-    "posterior",
-    "recorded_rounds",
+    "discount_grid",
+    "drift_bound",
+    "environments",
+    "exploration",
+    "fit_log",
+    "interactive",
+    "load",
+    "noise_radius",
+    "outside_on_purpose",
+    "paired_interval",
+    "paper",
+    "paper_environment",
+    "plotting",
+    "prior_penalty",
+    "register",
     "replay",
     "simulate",
     "suggested_block_length",
     "trial_seed",
+    "tuned_discount",
     "weights",
 ]

@@ -1,18 +1,16 @@
-"""`python -m wsbnb`."""
+"""`python -m wsbnb`, the same as the command `wsbnb`."""
 
 import sys
 
 
-def main(argv=None):
-    """Hand the words of the command line to the part that knows them."""
-    argv = sys.argv[1:] if argv is None else list(argv)
-    if argv[:1] == ["bench"]:
-        from wsbnb import bench
+def main() -> int:
+    """Run the command line; an interrupt ends it quietly, wherever it comes."""
+    try:
+        from wsbnb.paper import cli
 
-        return bench.main(argv[1:])
-    from wsbnb import cli
-
-    return cli.main(argv)
+        return cli.main()
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
-"""The types that the signatures of this package share.
-
-Sources whose code decides numbers take every type from here, so that their checksum
-(`wsbnb.experiments.source_checksum`) can leave types out.
-"""
+"""The types that the signatures of this package share."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Protocol,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +37,7 @@ __all__ = [
     "Iterator",
     "Lines",
     "Mapping",
+    "Norm",
     "Penalty",
     "Perturbation",
     "Playable",
@@ -45,6 +51,7 @@ __all__ = [
     "Sequence",
     "Split",
     "Trajectory",
+    "TYPE_CHECKING",
     "TuningRule",
     "Word",
 ]
@@ -71,7 +78,8 @@ Curves: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 # Options given as words.
 Split: TypeAlias = Literal["horizon", "none", "anytime"]
 Constant: TypeAlias = Literal["trace", "lambda_max"]
-Penalty: TypeAlias = Literal["cxv", "exact", "triangle"]
+Penalty: TypeAlias = Literal["cxv", "exact", "triangle", "static"]
+Norm: TypeAlias = Literal["posterior", "local"]
 Perturbation: TypeAlias = Literal["rectified", "gaussian", "half-normal", "radius"]
 Form: TypeAlias = Literal["printed", "corrected", "sharp"]
 Scenario: TypeAlias = Literal["abrupt", "slow", "still"]

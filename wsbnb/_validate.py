@@ -4,22 +4,38 @@ Each check returns the converted value or raises an error that names the argumen
 shows the value seen and says what is allowed.
 """
 
+import math
 import numbers
 
 import numpy as np
 
 from wsbnb._types import Any, Array, Generator, Seed, Sequence, Word
 
+#: Squares of numbers beyond these are no ordinary doubles.
+SMALLEST, LARGEST = 1e-150, 1e150
+
 
 def number(name: str, value: Any) -> float:
     """A finite real number as float."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        if not (isinstance(value, np.ndarray) and value.ndim == 0):
-            raise TypeError(f"{name} must be a real number, got {value!r}")
-    value = float(value)
-    if not np.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return value
+        raise TypeError(f"{name} must be a real number, got {_shown(value)}")
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = np.inf
+    if not np.isfinite(converted):
+        raise ValueError(f"{name} must be finite, got {_shown(value)}")
+    return converted
+
+
+def _shown(value):
+    """A value as it appears in a message: whole if it is short."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
 
 
 def positive(name: str, value: Any) -> float:
@@ -35,6 +51,24 @@ def nonnegative(name: str, value: Any) -> float:
     value = number(name, value)
     if value < 0.0:
         raise ValueError(f"{name} must be zero or positive, got {value!r}")
+    return value
+
+
+def ordinary(name: str, value: Any) -> float:
+    """A number above zero whose square and its inverse are ordinary doubles."""
+    value = positive(name, value)
+    if not SMALLEST <= value <= LARGEST:
+        raise ValueError(
+            f"{name} must lie between {SMALLEST} and {LARGEST}, got {value!r}"
+        )
+    return value
+
+
+def bounded(name: str, value: Any) -> float:
+    """A number at or above zero whose square is an ordinary double."""
+    value = nonnegative(name, value)
+    if value > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
     return value
 
 
@@ -54,32 +88,70 @@ def discount(name: str, value: Any) -> float:
     return value
 
 
-def integer(name: str, value: Any, minimum: int = 1) -> int:
-    """A whole number at or above `minimum`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+def integer(
+    name: str, value: Any, minimum: int = 1, maximum: int | None = 2**53
+) -> int:
+    """A whole number from `minimum` to `maximum` (None: any); 1e4 is one, too."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(
+        value, bool | np.bool_
+    )
+    if not whole:
+        if not isinstance(value, float | np.floating) or value != np.floor(value):
+            raise TypeError(f"{name} must be a whole number, got {_shown(value)}")
+        if not np.isfinite(value):
+            raise ValueError(f"{name} must be finite, got {value!r}")
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+        raise ValueError(f"{name} must be at least {minimum}, got {_shown(value)}")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {_shown(value)}")
     return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and no other word for it."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {_shown(value)}")
+    return bool(value)
 
 
 def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
     """One of the `allowed` words."""
-    if value not in allowed:
+    known = isinstance(value, str | int | type(None)) and value in allowed
+    if not known:
         words = ", ".join(repr(word) for word in allowed)
-        raise ValueError(f"{name} must be one of {words}, got {value!r}")
+        raise ValueError(f"{name} must be one of {words}, got {_shown(value)}")
     return value
 
 
-def _finite_array(name: str, value: Any) -> Array:
+def finite_array(name: str, value: Any) -> Array:
+    """A finite float64 array (a copy) of any shape."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        array = value.copy()  # the usual case, many times a second
+        if math.isfinite(np.vdot(array, array)):  # unlike a sum it never warns
+            return array
+    if hasattr(value, "toarray"):
+        raise TypeError(
+            f"{name} must be a dense array, got {type(value).__name__}; call .toarray()"
+        )
+    if np.ma.is_masked(value):
+        raise ValueError(
+            f"{name} must have no masked entries, got {np.ma.count_masked(value)}"
+        )
     try:
         given = np.asarray(value)
-        if given.dtype.kind == "c":  # NumPy would drop the imaginary parts
+        kind = given.dtype.kind
+        if kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError("complex numbers")
-        array = np.array(given, dtype=np.float64, order="C")
-        if given.dtype.kind in "SU":  # NumPy would read the text
-            raise TypeError(f"text {given.flat[0]!r}" if given.size else "text")
-    except (TypeError, ValueError) as error:
+        for word in given.flat if kind in "SUO" else ():
+            if isinstance(word, str | bytes):  # NumPy would read the text
+                raise TypeError(f"text {str(word)!r}")
+        if kind in "mM":
+            raise TypeError("times")
+        if value is None:
+            raise TypeError("None")
+        with np.errstate(over="ignore"):  # said below
+            array = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
             f"{name} must be an array of real numbers, got {type(value).__name__}: "
             f"{error}"
@@ -93,7 +165,7 @@ def _finite_array(name: str, value: Any) -> Array:
 
 def vector(name: str, value: Any, dim: int | None = None) -> Array:
     """A finite float64 vector (a copy), of length `dim` where given."""
-    array = _finite_array(name, value)
+    array = finite_array(name, value)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"{name} must be a non-empty vector, got an array of shape {array.shape}"
@@ -107,7 +179,7 @@ def matrix(
     name: str, value: Any, rows: int | None = None, cols: int | None = None
 ) -> Array:
     """A finite C-contiguous float64 matrix (a copy) of the shape asked for."""
-    array = _finite_array(name, value)
+    array = finite_array(name, value)
     if array.ndim != 2 or 0 in array.shape:
         hint = f"; for a single row give {name}[None, :]" if array.ndim == 1 else ""
         raise ValueError(
@@ -123,7 +195,7 @@ def matrix(
 
 def observations(x: Any, reward: Any, dim: int | None = None) -> tuple[Array, Array]:
     """Rows of features and their rewards, from one observation or several."""
-    X = _finite_array("x", x)
+    X = finite_array("x", x)
     if X.ndim == 0:
         raise ValueError(
             f"x must be the row of features that was played, not its number, got {x!r}"
@@ -135,7 +207,7 @@ def observations(x: Any, reward: Any, dim: int | None = None) -> tuple[Array, Ar
         if not isinstance(reward, bool | np.bool_):  # a click, or none
             reward = number("reward", reward)
         return X.reshape(1, -1), np.array([float(reward)])
-    rewards = _finite_array("reward", reward)
+    rewards = finite_array("reward", reward)
     if rewards.shape != X.shape[:1]:
         raise ValueError(
             f"reward must have one entry per row of x, shape {X.shape[:1]}, got shape "
@@ -145,8 +217,20 @@ def observations(x: Any, reward: Any, dim: int | None = None) -> tuple[Array, Ar
 
 
 def covariance(name: str, value: Any, dim: int | None = None) -> Array:
-    """A symmetric positive definite matrix (a copy, exactly symmetric)."""
-    array = _finite_array(name, value)
+    """A symmetric positive definite matrix (a copy, exactly symmetric).
+
+    Where the dimension is known a number stands for a multiple of the identity and a
+    vector for the diagonal.
+    """
+    array = finite_array(name, value)
+    if dim is not None and array.ndim < 2:
+        array = np.broadcast_to(array, dim) if array.ndim == 0 else array
+        if array.shape != (dim,):
+            raise ValueError(
+                f"{name} must be a number, a diagonal of length {dim} or a matrix, got "
+                f"shape {array.shape}"
+            )
+        array = np.diag(array)
     if array.ndim < 2:
         raise ValueError(
             f"{name} must be a square matrix, for example {name} = np.diag(variances), "
@@ -158,15 +242,25 @@ def covariance(name: str, value: Any, dim: int | None = None) -> Array:
     gap = np.abs(array - array.T).max()
     if gap > 1e-10 * np.abs(array).max():
         raise ValueError(f"{name} must be symmetric, got entries that differ by {gap}")
-    array = (array + array.T) / 2
-    try:
-        np.linalg.cholesky(array)
-    except np.linalg.LinAlgError:
+    array = array / 2 + array.T / 2
+    if not _is_definite(array):
         smallest = np.linalg.eigvalsh(array)[0]
         raise ValueError(
             f"{name} must be positive definite, got smallest eigenvalue {smallest}"
-        ) from None
+        )
     return array
+
+
+def _is_definite(array):
+    try:
+        return bool(np.isfinite(np.linalg.cholesky(array)).all())
+    except np.linalg.LinAlgError:
+        return False
+
+
+def seed(name: str, value: Any) -> int:
+    """A whole number that starts a SeedSequence, however large."""
+    return integer(name, value, minimum=0, maximum=None)
 
 
 def generator(name: str, rng: Seed) -> Generator:
@@ -176,9 +270,7 @@ def generator(name: str, rng: Seed) -> Generator:
     if rng is None or isinstance(rng, np.random.SeedSequence):
         return np.random.default_rng(rng)
     if isinstance(rng, numbers.Integral) and not isinstance(rng, bool):
-        if rng < 0:
-            raise ValueError(f"{name} must be zero or positive, got {rng!r}")
-        return np.random.default_rng(int(rng))
+        return np.random.default_rng(seed(name, rng))
     raise TypeError(
-        f"{name} must be None, an int, a SeedSequence or a Generator, got {rng!r}"
+        f"{name} must be None, an int, a SeedSequence or a Generator, got {_shown(rng)}"
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wsbnb import _validate
-from wsbnb._types import Array, Generator, IntArray, SeedSequence
+from wsbnb._types import Array, Generator, IntArray, Seed, SeedSequence
 
 __all__ = ["Dataset", "rainfall", "trump_approval"]
 
@@ -120,6 +120,23 @@ class Dataset:
             arms=self.arms[index], rewards=self.rewards[index], times=self.times[index]
         )
 
+    def random_log(self, seed: Seed = 0) -> tuple[Array, Array]:
+        """What a log of random choices would hold: the arm played, and its reward.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or Generator, default 0
+
+        Returns
+        -------
+        X : array of shape (T, d)
+        rewards : array of shape (T,)
+        """
+        rng = _validate.generator("seed", seed)
+        rounds = np.arange(len(self))
+        played = rng.integers(self.n_arms, size=len(self))
+        return self.arms[rounds, played], self.rewards[rounds, played]
+
     def split(self, at: int) -> tuple["Dataset", "Dataset"]:
         """Cut in two: what is known beforehand, and what is to be played.
 
@@ -185,7 +202,7 @@ def checked_log(arms: ArrayLike, rewards: ArrayLike) -> tuple[Array, Array]:
     ((2, 1), (1, 2))
     """
     rewards = _validate.matrix("rewards", rewards)
-    arms = _validate._finite_array("arms", arms)
+    arms = _validate.finite_array("arms", arms)
     if arms.ndim not in (2, 3) or 0 in arms.shape:
         raise ValueError(
             "arms must have shape (K, d), or (T, K, d) with one set per round, got "

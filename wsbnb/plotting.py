@@ -22,27 +22,11 @@ from scipy import stats
 
 from wsbnb._types import Array, Band
 from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
+from wsbnb.paper.algorithms import TABLE
 
-#: Line style of every named policy. Contrast against white is at least 3 to 1, and
-#: any two differ in line style or stay apart for readers with red-green blindness.
-STYLES = {
-    "D-LinUCB": ("#bd8100", "--", "o"),
-    "LB-WeightUCB": ("#c558b4", "-.", "s"),
-    "WSB-LinUCB": ("#b8320a", "-", "D"),
-    "D-RandLinUCB": ("#3f8fd0", "--", "^"),
-    "WSB-RandLinUCB": ("#0b4f9e", "-", "v"),
-    "D-LinTS": ("#2f9d74", "--", "<"),
-    "WSB-LinTS": ("#00664a", "-", ">"),
-    "LinUCB": ("#5b5b5b", "-.", "P"),
-    "LinTS": ("#7a2f55", ":", "X"),
-    "SW-LinUCB": ("#8a5a2b", (0, (5, 1, 1, 1, 1, 1)), "h"),
-    "Restart-LinUCB": ("#77771f", (0, (8, 3)), "p"),
-    "Uniform": ("#8c8c8c", ":", "1"),
-    "Greedy": ("#b3546f", (0, (3, 1, 1, 1)), "2"),
-    "Oracle": ("#000000", (0, (1, 2)), "*"),
-}
-
-_BY_CLASS = {name.replace("-", ""): name for name in STYLES}
+#: Colour, line and marker of every named policy, from the one table of algorithms.
+STYLES = {row.name: (row.colour, row.line, row.marker) for row in TABLE.values()}
+_BY_CLASS = {row.cls.__name__: row.name for row in TABLE.values()}
 _FALLBACK = ("#5a4fcf", "#9c5b00", "#00797a", "#a03060", "#4f6b1f", "#666688")
 _FALLBACK_LINES = ("-", "--", "-.", ":")
 
@@ -366,7 +350,9 @@ def marginals(
     Examples
     --------
     >>> import numpy as np, wsbnb
-    >>> post = wsbnb.WSBPosterior(np.zeros(2), np.eye(2), 0.5, 0.99)
+    >>> post = wsbnb.WSBPosterior(
+    ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.5, discount=0.99
+    ... )
     >>> post.update([1.0, 0.0], 0.7)
     >>> ax = marginals(post, names=["price", "news"])
     >>> [tick.get_text() for tick in ax.get_yticklabels()]

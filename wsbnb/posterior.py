@@ -1,4 +1,4 @@
-r"""Gaussian posteriors of a linear reward model with weighted observations.
+r"""The posterior of a linear reward model whose observations lose weight.
 
 The model is :math:`r_s = \langle x_s, \theta\rangle + \varepsilon_s` with noise of
 standard deviation :math:`\sigma` and prior :math:`N(\mu_0, \Sigma_0)`. Observation s
@@ -10,36 +10,42 @@ counts with weight :math:`w_{s,t}` at round t (paper, eqs. posterior::mean and :
     \mu_t = \Sigma_t\Bigl(\Sigma_0^{-1}\mu_0
             + \sigma^{-2}\sum_s w_{s,t} x_s r_s\Bigr).
 
-The classes keep the precision :math:`P = \Sigma_t^{-1}` and :math:`h = P\mu_t`. All
-results come from one Cholesky factor of P; no matrix is inverted in the recursion.
+A posterior owns the estimate: prior, noise level, rule of forgetting, the sums
+:math:`P = \Sigma_t^{-1}` and :math:`h = P\mu_t`, and one Cholesky factor of P, from
+which everything is read. It learns through the same compiled round as the policies.
 """
 
+import copy
 import math
-from collections import deque
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.linalg import lapack
 
 from wsbnb import _validate
 from wsbnb import weights as _rules
-from wsbnb._gaussian import (
-    GaussianPosterior,
-    checked_noise,
-    checked_prior,
-    cholesky,
-    inverse,
-    solve,
+from wsbnb._types import Any, Array, ArrayLike, FloatOrArray, Seed, Self
+from wsbnb.kernels import estimate, explore, memory, rounds
+
+__all__ = ["WRLS", "WSBPosterior", "batch_posterior"]
+
+_TOO_LARGE = (
+    "x and reward must keep the precision matrix finite and positive definite in "
+    "double precision; rescale the arms, or use a less extreme noise_std or prior"
 )
-from wsbnb._types import Array
-from wsbnb.kernels import add_observation
+_NO_SCORES = (
+    "X must give every arm a finite score in double precision; rescale the arms, or "
+    "use a less extreme noise_std or prior"
+)
+#: A posterior alone chooses nothing.
+_NO_CHOICE = explore.Chance(0.0)
+_NOTHING, _NO_NOISE = np.zeros((1, 0)), np.zeros(1)
+_UNASKED = np.zeros((0, 2))
 
 
-class WSBPosterior(GaussianPosterior):
-    r"""Weighted sequential Bayesian posterior with exponential weights.
+class WSBPosterior:
+    r"""Weighted sequential Bayesian posterior, for any rule of forgetting.
 
-    Each round (paper, eq. WSB-posterior-update), with :math:`P_0 = \Sigma_0^{-1}`,
+    With exponential weights (``discount``, or ``forgetting=Exponential(...)``) each
+    round is (paper, eq. WSB-posterior-update), with :math:`P_0 = \Sigma_0^{-1}`,
 
     .. math::
 
@@ -52,22 +58,34 @@ class WSBPosterior(GaussianPosterior):
     Parameters
     ----------
     prior_mean : array of shape (d,)
-    prior_cov : array of shape (d, d)
-        Symmetric positive definite.
+    prior_cov : float, array of shape (d,) or (d, d)
+        A multiple of the identity, a diagonal, or a symmetric positive definite
+        matrix.
     noise_std : float
         Standard deviation :math:`\sigma` of the reward noise.
-    discount : float in (0, 1]
-        The discount :math:`\gamma`; 1 gives ordinary Bayesian linear regression.
+    discount : float in (0, 1], optional
+        The discount :math:`\gamma`; 1 gives ordinary Bayesian linear regression. Give
+        this or `forgetting`.
+    forgetting : a rule of :mod:`wsbnb.weights`, optional
+        Any of them: ``SlidingWindow(200)``, ``Restart(500)``, ``Polynomial(1.0)``, ...
+    squared_weights : bool, default False
+        Keep :math:`\tilde P = P_0 + \sigma^{-2}\sum_s w_{s,t}^2 x_sx_s^\top` as well,
+        which the local norm of D-LinUCB needs.
 
     Notes
     -----
     Lemma 2 of the paper (the confidence ellipsoid) covers :meth:`update` with
-    ``decay=True``. With other clocks the batch formula still holds with the weight
-    :math:`\gamma^{\text{elapsed time}}`.
+    ``decay=True`` for admissible weights. With other clocks the batch formula still
+    holds with the weight of the elapsed time.
+
+    Rules that need every round (``Polynomial(of="age")``, ``CustomWeights``) keep all
+    observations and sum them up again at each update.
 
     Examples
     --------
-    >>> post = WSBPosterior([0.0], [[1.0]], noise_std=1.0, discount=0.5)
+    >>> post = WSBPosterior(
+    ...     prior_mean=[0.0], prior_cov=1.0, noise_std=1.0, discount=0.5
+    ... )
     >>> post.update([1.0], 2.0)
     >>> post.precision.tolist(), post.mean.round(12).tolist()
     ([[2.0]], [1.0])
@@ -78,215 +96,587 @@ class WSBPosterior(GaussianPosterior):
 
     def __init__(
         self,
+        *,
         prior_mean: ArrayLike,
         prior_cov: ArrayLike,
         noise_std: float,
-        discount: float,
+        discount: float | None = None,
+        forgetting: _rules.WeightRule | None = None,
+        squared_weights: bool = False,
     ) -> None:
-        self._discount = _validate.discount("discount", discount)
-        super().__init__(prior_mean, prior_cov, noise_std)
+        self._forgetting = _forgetting(discount, forgetting)
+        self._noise_std = _validate.ordinary("noise_std", noise_std)
+        mean, cov, P0, h0 = checked_prior(prior_mean, prior_cov)
+        self._prior_mean, self._prior_cov, self._dim = mean, cov, mean.size
+        self._prior = estimate.Prior(memory.packed(P0, h0), self._noise_std**-2.0)
+        self._P0_top = float(np.linalg.eigvalsh(P0)[-1])
+        # The rule as the kernels take it; None if it needs every round.
+        self._rule = self._forgetting.compiled()
+        asked = _validate.flag("squared_weights", squared_weights)
+        self._squares = asked and self._squares_differ()
+        self._follows_eigenvalue = False
+        self._work = memory.new_work(self.dim, 1)
+        self.reset()
+
+    # -- changing the state -----------------------------------------------------
+
+    def update(
+        self, x: ArrayLike, reward: ArrayLike, decay: bool = True, age: float = 0
+    ) -> None:
+        """Absorb one observation, or several in order.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+            The arm played, or one arm per row.
+        reward : float or array of shape (n,)
+            What it paid.
+        decay : bool, default True
+            With True each row is a new round: the past is forgotten by one step, then
+            the row enters with weight 1. With False the rows belong to the current
+            round: they enter with weight 1 and nothing is forgotten. Use this with
+            :meth:`decay` to run the forgetting on a clock of your own.
+        age : float, default 0
+            How many rounds ago the arm was played. A late reward enters with the
+            weight that it would have by now.
+
+        Notes
+        -----
+        Input is checked first, and the state changes only if the whole update
+        succeeds.
+        """
+        X, rewards = _validate.observations(x, reward, self.dim)
+        self._observe(X, rewards, decay, age, _NO_CHOICE)
+
+    def predict_and_learn(
+        self, X: ArrayLike, rewards: ArrayLike
+    ) -> tuple[Array, Array]:
+        """Learn a log in order; return what was expected before each reward.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            One arm per row, one row per round.
+        rewards : array of shape (n,)
+
+        Returns
+        -------
+        mean, variance : arrays of shape (n,)
+            Of the expected reward of each row, given the rows before it.
+        """
+        X, rewards = _validate.observations(X, rewards, self.dim)
+        predicted = np.empty((len(X), 2))
+        self._observe(X, rewards, True, 0, _NO_CHOICE, predicted)
+        return predicted[:, 0], predicted[:, 1]
+
+    def decay(self, steps: float = 1) -> None:
+        r"""Let time pass without an observation.
+
+        For exponential weights :math:`P \leftarrow \gamma^k P + (1-\gamma^k) P_0` with
+        k = `steps`, and the same for h: the posterior drifts back to the prior.
+
+        Parameters
+        ----------
+        steps : float, default 1
+            Number of rounds, zero or positive. Windows, restarts and rules that
+            remember every round count whole rounds.
+        """
+        self._pass_time(steps, _NO_CHOICE)
+
+    def reset(self) -> None:
+        """Forget everything: back to the prior and to round 0."""
+        self._history: Any = None if self._rule else ([], [], [])
+        window = getattr(self._rule, "length", None)
+        state = memory.new_state(self._prior, self._squares, self._new_bound(), window)
+        self._set_learnt(state)
+
+    def _set_learnt(self, state):
+        self._state = state
+        # Pairs of an array and a copy to which a refused change goes back.
+        mine, spare = memory.arrays_of(state), memory.arrays_of(memory.copied(state))
+        self._arrays = list(zip(mine, spare, strict=True))
+        self._work.fresh[0] = 0.0
+
+    def copy(self) -> Self:
+        """An independent posterior in the same state."""
+        return copy.deepcopy(self)
+
+    __copy__ = copy  # a shallow copy would share the arrays that change in place
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies of arrays begin anywhere in memory; the kernels want them at a line.
+        self.__dict__.update(state)
+        self._prior, self._work = memory.copied(self._prior), memory.copied(self._work)
+        fresh = self._work.fresh[0]
+        self._set_learnt(memory.copied(self._state))
+        self._work.fresh[0] = fresh
+
+    def _observe(self, X, rewards, decay, age, exploration, predicted=_UNASKED):
+        """Learn from checked rows, or from none of them if one is refused.
+
+        `predicted` (n, 2) receives mean and variance of the expected reward of each
+        row, as they were before it was learnt.
+        """
+        decay = _validate.flag("decay", decay)
+        age = _validate.nonnegative("age", age)
+        if self._rule is None:
+            words = (X, rewards, decay, age, predicted)
+            self._attempt(exploration, self._remember, *words)
+        else:
+            words = (X, rewards, decay, age, exploration, predicted)
+            self._attempt(exploration, self._learn, *words)
+
+    def _learn(self, X, rewards, decay, age, exploration, predicted):
+        if isinstance(self._rule, estimate.Window) and not (decay and age == 0.0):
+            raise ValueError(
+                "decay must be True and age 0 for a sliding window, got "
+                f"{decay} and {age}: the window counts observations"
+            )
+        steps = 1.0 if decay else 0.0
+        arms, paid = X[:, :, None], rewards[:, None]
+        if age == 0.0:
+            self._play(exploration, arms, paid, steps, 1.0, predicted)
+            return
+        for t in range(len(X)):  # each has a weight of its own
+            weight, row = self._weight_at(age, steps), slice(t, t + 1)
+            self._play(exploration, arms[row], paid[row], steps, weight, predicted[row])
+
+    def _weight_at(self, age, steps):
+        """What an observation made `age` rounds before the next moment still counts."""
+        now = self.rounds + steps
+        if not isinstance(self._rule, estimate.Exponential):
+            age = min(age, now)  # for these nothing is older than the first round
+        return float(estimate.fade(self._rule, max(now - age, 0.0), age))
+
+    def _play(self, exploration, arms, rewards, steps, weight, predicted=_UNASKED):
+        n = len(arms)
+        rounds.play(
+            exploration,
+            self._compiled_rule(),
+            self._prior,
+            self._state,
+            self._work,
+            arms,
+            rewards,
+            _NO_NOISE if n == 1 else np.zeros(n),
+            _NOTHING,
+            np.empty(n, dtype=np.int64),
+            predicted,
+            steps,
+            weight,
+            False,
+            True,
+        )
+
+    def _pass_time(self, steps, exploration):
+        steps = _validate.nonnegative("steps", steps)
+        fractional = isinstance(self._rule, estimate.Exponential | estimate.Polynomial)
+        if not fractional and steps != int(steps):
+            raise ValueError(f"steps must be a whole number here, got {steps!r}")
+        self._attempt(exploration, self._let_pass, steps, exploration)
+
+    def _let_pass(self, steps, exploration):
+        if self._rule is None:
+            self._state.counts[estimate.CLOCK] += steps
+            self._sum_up()
+        else:
+            arms = np.zeros((1, self.dim, 1))
+            self._play(exploration, arms, np.zeros((1, 1)), steps, 0.0)
+
+    def _check(self):
+        """Refuse a state in which a later round would fail."""
+        if self._work.fresh[0] == 0.0:
+            self._check_slowly()
+        squares = self._state.squares
+        sound = self._work.fresh[0] >= 0.0
+        if not (sound and (squares is None or np.isfinite(squares).all())):
+            self._refuse()
+
+    def _check_slowly(self):
+        """The same without compiled code, for what was not learnt through a round."""
+        sums = self._state.sums
+        small = (np.abs(sums[self.dim]) < estimate.LARGEST_SHIFT).all()
+        if not (small and _is_definite(memory.precision_of(sums))):
+            self._refuse()
+
+    def _refuse(self):
+        P, h = np.abs(self._state.sums[:-1]), np.abs(self._state.sums[-1])
+        raise ValueError(
+            f"{_TOO_LARGE}, got a largest precision entry of {P.max():.3g} "
+            f"and a largest weighted sum of rewards of {h.max():.3g}"
+        )
+
+    def _attempt(self, exploration, change, *arguments):
+        """Change the state, or leave it as it was if that fails or is refused."""
+        for array, spare in self._arrays:
+            np.copyto(spare, array)
+        history, fresh = self._history, self._work.fresh[0]
+        try:
+            change(*arguments)
+            self._check()
+        except BaseException:
+            for array, spare in self._arrays:
+                np.copyto(array, spare)
+            self._history = history
+            self._work.fresh[0] = 0.0
+            if fresh == 1.0:  # the same factor again, to the last bit
+                nothing = np.zeros((0, self.dim, 1))
+                self._play(exploration, nothing, np.zeros((0, 1)), 1.0, 1.0)
+            raise
+
+    # -- as a part of a policy -----------------------------------------------------
+
+    def _squares_differ(self):
+        # In a window weights are 1 or 0 and equal their squares: one matrix is enough.
+        return not isinstance(self._rule, estimate.Window)
+
+    def _prepare(self, exploration):
+        """Keep what a way to explore needs, and nothing that it would trip over."""
+        squares = exploration.local and self._squares_differ()
+        if squares and not self._squares and self.rounds:
+            raise ValueError(
+                "posterior must have squared_weights=True for an exploration with "
+                "norm='local', got one without that has learnt already"
+            )
+        self._squares = squares  # the kernels measure arms with them if they are there
+        self._follows_eigenvalue = exploration.follows_eigenvalue
+        if exploration.local or self._follows_eigenvalue:
+            self._work = memory.new_work(self.dim, 1, spare=2)
+        learnt = self._state._replace(bound=self._new_bound())
+        if not squares:
+            learnt = learnt._replace(squares=None)
+        elif learnt.squares is None:
+            learnt = learnt._replace(squares=memory.packed_copy(self._prior.sums))
+        self._set_learnt(learnt)
+
+    def _new_bound(self):
+        """An eigenvalue bound that holds whatever was learnt, because ``P >= P0``."""
+        return memory.new_bound(self._P0_top) if self._follows_eigenvalue else None
+
+    def _make_room(self, arms):
+        """Scratch space for this many arms."""
+        if arms > self._work.rows.shape[1]:
+            fresh = memory.new_work(self.dim, 2 * arms)
+            self._work = self._work._replace(rows=fresh.rows)
+
+    def _compiled_rule(self):
+        """The rule for a round that learns nothing."""
+        return estimate.Exponential(1.0) if self._rule is None else self._rule
+
+    def _continue(self, other, changed):
+        """Take over what another posterior has learnt."""
+        same = (
+            np.array_equal(self._prior.sums, other._prior.sums)
+            and self._noise_std == other._noise_std
+            and type(self._rule) is type(other._rule)
+            and getattr(self._rule, "length", 0) == getattr(other._rule, "length", 0)
+            and self._squares <= other._squares
+        )
+        if not same:
+            raise ValueError(
+                "changes must leave dimension, prior, noise level, kind and length of "
+                f"the memory as they are once something is learnt, got {changed}"
+            )
+        learnt = memory.copied(other._state)._replace(bound=self._new_bound())
+        self._set_learnt(learnt if self._squares else learnt._replace(squares=None))
+        self._history = other._history
+
+    def _get_state(self):
+        """What was learnt, as plain data for a file."""
+        state = self._state
+        squares = state.squares
+        return {
+            "precision": self.precision,
+            "shift": self.shift,
+            "counts": state.counts,
+            "squares": None if squares is None else memory.precision_of(squares),
+            "bound": state.bound,
+            "ring": None if state.ring is None else state.ring._asdict(),
+            "history": self._history,
+        }
+
+    def _set_state(self, stored):
+        """The way back; what a round trusts is checked."""
+        d, fresh = self.dim, memory.copied(self._state)
+        P = _validate.covariance("state precision", stored["precision"], dim=d)
+        h = _validate.vector("state shift", stored["shift"], dim=d)
+        fresh.sums[...] = memory.packed(P, h)
+        fresh.counts[...] = _stored("counts", stored["counts"], (3,), low=0.0)
+        if fresh.squares is not None:
+            squares = _validate.covariance("state squares", stored["squares"], dim=d)
+            fresh.squares[...] = memory.packed(squares)
+        if fresh.bound is not None:
+            fresh.bound[...] = self._checked_bound(stored["bound"], P)
+        if fresh.ring is not None:
+            _restore_ring(fresh.ring, stored["ring"], d)
+        if self._rule is None:
+            self._history = _checked_history(stored["history"], d)
+        self._set_learnt(fresh)
+        self._check()
+        if fresh.ring is not None or self._rule is None:
+            self._check_rows(P, h)
+
+    def _checked_bound(self, stored, P):
+        """The radius trusts that ``P >= P0^2 / top``; a file must not lie about it."""
+        bound = _stored("bound", stored, (3,), low=0.0)
+        top, step, start = bound
+        P0 = memory.precision_of(self._prior.sums)
+        sound = 0.0 < step < 1.0 and abs(start / self._P0_top - 1.0) < 1e-9
+        if not (sound and top > 0.0 and _is_definite(P - P0 @ P0 / (top + 1e-9 * top))):
+            raise ValueError(
+                f"state bound cannot be {bound.tolist()} with this state precision"
+            )
+        return bound
+
+    def _check_rows(self, P, h):
+        """The sums must be those of the rows that are kept with them."""
+        if self._rule is None:
+            made, rows, paid = self._history
+            weights = np.asarray(
+                self._forgetting(np.array(made, dtype=int), int(self.rounds))
+            )
+        else:
+            rows, paid, weights = self._state.ring[:3]
+        X, scale = np.array(rows).reshape(-1, self.dim), self._prior.precision
+        scaled = scale * weights[:, None] * X
+        P0 = memory.precision_of(self._prior.sums)
+        again = P0 + X.T @ scaled
+        shift = memory.shift_of(self._prior.sums) + np.array(paid) @ scaled
+        near = np.allclose(P, again, rtol=1e-6, atol=1e-6 * np.abs(again).max())
+        size = np.abs(shift).max() + np.abs(scaled * np.array(paid)[:, None]).sum()
+        if not (near and np.allclose(h, shift, rtol=1e-6, atol=1e-9 * size)):
+            raise ValueError("state precision and shift must be the sums of the rows")
+
+    # -- rules that need every round -----------------------------------------------
+
+    def _remember(self, X, rewards, decay, age, predicted):
+        for t, (x, reward) in enumerate(zip(X, rewards, strict=True)):
+            if len(predicted):
+                predicted[t] = np.ravel(self._predict(x[None]))
+            self._state.counts[estimate.CLOCK] += float(decay)
+            made = self.rounds - age
+            if made != int(made) or made < 1:
+                raise ValueError(
+                    "age must lead back to a whole round from 1 on, for a rule that "
+                    f"remembers every round, got {age:g} in round {self.rounds:g}"
+                )
+            now, rows, paid = self._history
+            self._history = [*now, int(made)], [*rows, x], [*paid, float(reward)]
+            self._sum_up()
+
+    def _sum_up(self):
+        made, rows, paid = self._history
+        t, d, counts = int(self.rounds), self.dim, self._state.counts
+        w = np.zeros(0)
+        if made:
+            w = np.asarray(self._forgetting(np.array(made), t), dtype=float)
+        X = np.array(rows, dtype=float).reshape(-1, d)
+        for target, weights in ((self._state.sums, w), (self._state.squares, w**2)):
+            if target is None:
+                continue
+            target[...] = self._prior.sums
+            with np.errstate(over="ignore", invalid="ignore"):  # refused afterwards
+                scaled = self._prior.precision * weights[:, None] * X
+                target[:d, :d] += X.T @ scaled
+                target[d, :d] += np.array(paid) @ scaled
+        counts[estimate.WEIGHT_SUM] = w.sum()
+        counts[estimate.SQUARED_WEIGHT_SUM] = (w**2).sum()
+        self._work.fresh[0] = 0.0
+        if self._state.bound is not None:
+            self._state.bound[explore.BOUND] = self._top_eigenvalue()
+
+    def _top_eigenvalue(self):
+        """That of ``P0 P^-1 P0``, a little more; weights of any kind may raise it."""
+        P, P0 = self.precision, memory.precision_of(self._prior.sums)
+        if not _is_definite(P):  # will be refused
+            return self._P0_top
+        M = P0 @ np.linalg.solve(P, P0)
+        return min(self._P0_top, (1.0 + 1e-9) * np.linalg.eigvalsh(M)[-1])
+
+    # -- reading it -------------------------------------------------------------
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of the parameter."""
+        return self._dim
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the reward noise."""
+        return self._noise_std
+
+    @property
+    def forgetting(self) -> _rules.WeightRule:
+        """The rule by which observations lose weight."""
+        return self._forgetting
 
     @property
     def discount(self) -> float:
-        """The discount gamma."""
-        return self._discount
-
-    def _factor(self, steps):
-        return self._discount**steps
-
-    def _settings(self):
-        return f"noise_std={self._noise_std:g}, discount={self._discount:g}"
-
-
-class RestartPosterior(GaussianPosterior):
-    """Posterior that starts again from the prior every `period` rounds.
-
-    Parameters
-    ----------
-    prior_mean, prior_cov, noise_std
-        As in :class:`WSBPosterior`.
-    period : int
-        Rounds in a block; the weights are those of :class:`wsbnb.weights.Restart`.
-
-    Examples
-    --------
-    >>> post = RestartPosterior([0.0], [[1.0]], noise_std=1.0, period=2)
-    >>> post.update([[1.0], [1.0], [1.0]], [3.0, 3.0, 4.0])
-    >>> post.mean.round(12).tolist(), post.weight_sum  # only the third round counts
-    ([2.0], 1.0)
-    """
-
-    def __init__(
-        self, prior_mean: ArrayLike, prior_cov: ArrayLike, noise_std: float, period: int
-    ) -> None:
-        self._period = _validate.integer("period", period)
-        super().__init__(prior_mean, prior_cov, noise_std)
+        """The discount of exponential weights; other rules have none."""
+        if not isinstance(self._forgetting, _rules.Exponential):
+            raise AttributeError(f"{self._forgetting!r} has no discount")
+        return self._forgetting.discount
 
     @property
-    def period(self) -> int:
-        """Rounds between restarts."""
-        return self._period
-
-    def _block(self, clock):
-        # Rounds 1..period are block 0; what came before round 1 belongs to it too.
-        return max(math.ceil(clock / self._period) - 1, 0)
-
-    def _factor(self, steps):
-        same = self._block(self._clock + steps) == self._block(self._clock)
-        return 1.0 if same else 0.0
-
-    def _settings(self):
-        return f"noise_std={self._noise_std:g}, period={self._period}"
-
-
-class PolynomialPosterior(GaussianPosterior):
-    """Posterior with the weights (s / t) ** power, whose memory grows with time.
-
-    Parameters
-    ----------
-    prior_mean, prior_cov, noise_std
-        As in :class:`WSBPosterior`.
-    power : float
-        The power, zero or positive; the weights are those of
-        ``wsbnb.weights.Polynomial(power, of="round")``.
-
-    Examples
-    --------
-    >>> post = PolynomialPosterior([0.0], [[1.0]], noise_std=1.0, power=1.0)
-    >>> post.update([[1.0], [1.0]], [0.0, 5.0])
-    >>> post.mean.round(12).tolist(), post.weight_sum
-    ([2.0], 1.5)
-    """
-
-    def __init__(
-        self,
-        prior_mean: ArrayLike,
-        prior_cov: ArrayLike,
-        noise_std: float,
-        power: float,
-    ) -> None:
-        self._power = _validate.nonnegative("power", power)
-        super().__init__(prior_mean, prior_cov, noise_std)
+    def prior_mean(self) -> Array:
+        """Prior mean (a copy)."""
+        return self._prior_mean.copy()
 
     @property
-    def power(self) -> float:
-        """The power of the weights."""
-        return self._power
-
-    def _factor(self, steps):
-        if steps == 0:
-            return 1.0
-        return (self._clock / (self._clock + steps)) ** self._power
-
-    def _settings(self):
-        return f"noise_std={self._noise_std:g}, power={self._power:g}"
-
-
-class WindowPosterior(GaussianPosterior):
-    """Posterior of the observations of the last `length` rounds.
-
-    Parameters
-    ----------
-    prior_mean, prior_cov, noise_std
-        As in :class:`WSBPosterior`.
-    length : int
-        Rounds remembered; the weights are those of
-        :class:`wsbnb.weights.SlidingWindow`.
-
-    Notes
-    -----
-    The observations in the window are stored. One that leaves is subtracted, which
-    loses digits where it was large beside what remains. The sums are therefore rebuilt
-    from the stored observations after every `length` observations that left, and
-    earlier when more than three digits may be gone (see ``_worn``).
-
-    Examples
-    --------
-    >>> post = WindowPosterior([0.0], [[1.0]], noise_std=1.0, length=2)
-    >>> post.update([[1.0], [1.0], [1.0]], [9.0, 3.0, 3.0])
-    >>> post.mean.round(12).tolist(), post.weight_sum
-    ([2.0], 2.0)
-    """
-
-    def __init__(
-        self, prior_mean: ArrayLike, prior_cov: ArrayLike, noise_std: float, length: int
-    ) -> None:
-        self._length = _validate.integer("length", length)
-        super().__init__(prior_mean, prior_cov, noise_std)
+    def prior_cov(self) -> Array:
+        """Prior covariance (a copy)."""
+        return self._prior_cov.copy()
 
     @property
-    def length(self) -> int:
-        """Rounds in the window."""
-        return self._length
+    def rounds(self) -> float:
+        """Rounds passed: one per observation, plus the steps of :meth:`decay`."""
+        return float(self._state.counts[estimate.CLOCK])
 
-    def reset(self) -> None:
-        self._stored: deque[Any] = deque()  # (round, arm, reward), oldest first
-        self._start_wear()
-        super().reset()
+    @property
+    def precision(self) -> Array:
+        """Posterior precision P, the inverse of the covariance (a new array)."""
+        return memory.precision_of(self._state.sums)
 
-    def _start_wear(self):
-        self._left = 0  # observations subtracted since the sums were rebuilt
-        self._kept = 1.0  # smallest share of the precision that survived them
-        self._largest_h = 0.0
+    @property
+    def shift(self) -> Array:
+        """The vector h = P mean (a new array)."""
+        return memory.shift_of(self._state.sums)
 
-    def _forget(self, steps):
-        now = self._clock + steps
-        while self._stored and now - self._stored[0][0] >= self._length:
-            _, x, reward = self._stored.popleft()
-            self._subtract(x, reward)
-            if self._worn():
-                self._rebuild()
+    def _factor(self):
+        """R, upper triangular with P = R'R, and R'^-1 h."""
+        if self._work.fresh[0] == 1.0:
+            return memory.factor_of(self._work)
+        R = np.linalg.cholesky(self.precision).T
+        return R, np.linalg.solve(R.T, self.shift)
 
-    def _absorb(self, x, reward):
-        self._stored.append((self._clock, x, reward))
-        super()._absorb(x, reward)
-        self._largest_h = max(self._largest_h, np.abs(self._h).max())
+    @property
+    def mean(self) -> Array:
+        """Posterior mean (a new array)."""
+        return np.linalg.solve(*self._factor())
 
-    def _subtract(self, x, reward):
-        factor = cholesky(self._P)
-        if factor is None:
-            self._kept = 0.0
-        else:
-            scaled = lapack.dtrtrs(factor, x, lower=1)[0]
-            # det(P - x x'/s^2) / det(P): errors relative to P grow by its inverse.
-            self._kept *= max(1.0 - self._noise_precision * (scaled @ scaled), 0.0)
-        add_observation(self._P, self._h, x, reward, -self._noise_precision)
-        self._left += 1
-        self._weight_sum -= 1.0
-        self._squared_weight_sum -= 1.0
+    @property
+    def cov(self) -> Array:
+        """Posterior covariance (a new array, exactly symmetric)."""
+        root = np.linalg.inv(self._factor()[0])
+        cov = root @ root.T
+        return (cov + cov.T) / 2
 
-    def _worn(self):
-        shrunk = np.abs(self._h).max() < 1e-3 * self._largest_h
-        return self._left >= self._length or self._kept < 1e-3 or shrunk
+    @property
+    def weight_sum(self) -> float:
+        """Sum of the current weights, the effective number of observations."""
+        return float(self._state.counts[estimate.WEIGHT_SUM])
 
-    def _rebuild(self):
-        np.copyto(self._P, self._P0)
-        np.copyto(self._h, self._h0)
-        for _, x, reward in self._stored:
-            add_observation(self._P, self._h, x, reward, self._noise_precision)
-        self._start_wear()
-        self._largest_h = np.abs(self._h).max()
+    @property
+    def squared_weight_sum(self) -> float:
+        """Sum of the squared current weights, which enters the noise radius."""
+        return float(self._state.counts[estimate.SQUARED_WEIGHT_SUM])
 
-    def _snapshot(self):
-        saved = super()._snapshot()
-        saved["_stored"] = self._stored.copy()
-        return saved
+    def logpdf(self, theta: ArrayLike) -> FloatOrArray:
+        """Log of the posterior density.
 
-    def _settings(self):
-        return f"noise_std={self._noise_std:g}, length={self._length}"
+        Parameters
+        ----------
+        theta : array of shape (d,) or (n, d)
+
+        Returns
+        -------
+        float or array of shape (n,)
+        """
+        many, single = self._points("theta", theta)
+        R, _ = self._factor()
+        scaled = (many - self.mean) @ R.T
+        half_log_det = np.log(np.diag(R)).sum()
+        value = half_log_det - 0.5 * self.dim * math.log(2.0 * math.pi)
+        value = value - 0.5 * (scaled**2).sum(axis=1)
+        return float(value[0]) if single else value
+
+    def predict(
+        self, x: ArrayLike, noise: bool = True
+    ) -> tuple[FloatOrArray, FloatOrArray]:
+        r"""Predictive distribution of the reward of an arm, a Gaussian.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+        noise : bool, default True
+            With True the standard deviation is that of a new reward,
+            :math:`\sqrt{x^\top\Sigma_t x + \sigma^2}`; with False that of the expected
+            reward :math:`\langle x, \theta\rangle`.
+
+        Returns
+        -------
+        mean, std : float or array of shape (n,)
+        """
+        many, single = self._points("x", x)
+        mean, variance = self._predict(many)
+        if _validate.flag("noise", noise):
+            variance = variance + self._noise_std**2
+        std = np.sqrt(variance)
+        return (float(mean[0]), float(std[0])) if single else (mean, std)
+
+    def _predict(self, rows):
+        """Mean and variance of the expected rewards of checked rows."""
+        R, z = self._factor()
+        scaled = np.linalg.solve(R.T, rows.T)
+        return z @ scaled, (scaled**2).sum(axis=0)
+
+    def sample(self, rng: Seed = None, size: int | None = None) -> Array:
+        r"""Draw parameters :math:`\mu_t + R^{-1} z` with :math:`P = R^\top R`.
+
+        Parameters
+        ----------
+        rng : None, int, SeedSequence or Generator
+            An int or a SeedSequence starts a new generator at each call; hand over a
+            Generator to draw on.
+        size : int, optional
+            Number of draws; None draws one.
+
+        Returns
+        -------
+        array of shape (d,) or (size, d)
+        """
+        rng = _validate.generator("rng", rng)
+        count = 1 if size is None else _validate.integer("size", size, minimum=0)
+        R, z = self._factor()
+        normals = rng.standard_normal((count, self.dim))
+        draws = np.linalg.solve(R, (z + normals).T).T
+        return draws[0].copy() if size is None else np.ascontiguousarray(draws)
+
+    def _points(self, name, value):
+        """Rows to evaluate at, and whether a single vector was given."""
+        array = _validate.finite_array(name, value)
+        single = array.ndim == 1
+        if single:
+            array = array[None, :]
+        if array.ndim != 2 or array.shape[1] != self.dim:
+            raise ValueError(
+                f"{name} must have shape ({self.dim},) or (n, {self.dim}), "
+                f"got shape {np.shape(value)}"
+            )
+        return array, single
+
+    def __repr__(self) -> str:
+        std = np.sqrt(np.diag(self.cov))
+        return (
+            f"{type(self).__name__}(dim={self.dim}, noise_std={self._noise_std:g}, "
+            f"forgetting={self._forgetting}, rounds={self.rounds:g}, "
+            f"mean={_short(self.mean)}, std={_short(std)})"
+        )
 
 
 class WRLS(WSBPosterior):
-    r"""Weighted regularised least squares, the estimator before the Bayesian one.
+    r"""Weighted regularised least squares, in the words of the literature before WSB.
 
     .. math::
 
         \hat\theta_t = V_t^{-1} b_t, \quad
-        V_t = \lambda I + \sum_s \gamma^{t-s} x_s x_s^\top, \quad
-        b_t = \sum_s \gamma^{t-s} x_s r_s
+        V_t = \lambda I + \sum_s w_{s,t} x_s x_s^\top, \quad
+        b_t = \sum_s w_{s,t} x_s r_s
 
-    (paper, eq. wrls). It is the recursion of :class:`WSBPosterior` with
-    :math:`P_0 = \lambda I`, :math:`\mu_0 = 0` and :math:`\sigma = 1`.
+    (paper, eq. wrls). It is the posterior with prior mean 0 and prior precision
+    :math:`\Sigma_0^{-1} = (\lambda/\sigma^2) I`, whatever :math:`\sigma` is: its mean
+    does not depend on it. The paper's Remark 2 prints :math:`\lambda\sigma^2 I`, which
+    is right only for :math:`\sigma = 1`.
 
     Parameters
     ----------
@@ -294,13 +684,10 @@ class WRLS(WSBPosterior):
         Dimension d.
     regularization : float
         The ridge :math:`\lambda > 0`.
-    discount : float in (0, 1]
-
-    Notes
-    -----
-    :meth:`as_wsb` gives the posterior with the same mean for a noise level. Its prior
-    precision is :math:`\Sigma_0^{-1} = (\lambda/\sigma^2) I`. The paper's Remark 2
-    prints :math:`\lambda\sigma^2 I`, which is right only for :math:`\sigma = 1`.
+    discount : float in (0, 1], optional
+    noise_std : float, default 1
+    forgetting, squared_weights
+        As in :class:`WSBPosterior`.
 
     Examples
     --------
@@ -308,20 +695,31 @@ class WRLS(WSBPosterior):
     >>> ridge.update([1.0], 1.0)
     >>> ridge.theta_hat.round(12).tolist(), ridge.V.tolist()
     ([0.5], [[2.0]])
-    >>> ridge.as_wsb(noise_std=0.15**0.5).mean.round(12).tolist()
-    [0.5]
+    >>> WRLS(dim=1, regularization=1.0, discount=0.9, noise_std=0.5).prior_cov.tolist()
+    [[0.25]]
     """
 
-    def __init__(self, dim: int, regularization: float, discount: float) -> None:
-        dim = _validate.integer("dim", dim)
-        self._discount = _validate.discount("discount", discount)
-        self._regularization = _validate.positive("regularization", regularization)
-        self._prior_mean = np.zeros(dim)
-        self._prior_cov = np.eye(dim) / self._regularization
-        self._P0 = np.eye(dim) * self._regularization
-        self._h0 = np.zeros(dim)
-        self._set_noise(1.0)
-        self.reset()
+    def __init__(
+        self,
+        *,
+        dim: int,
+        regularization: float,
+        discount: float | None = None,
+        noise_std: float = 1.0,
+        forgetting: _rules.WeightRule | None = None,
+        squared_weights: bool = False,
+    ) -> None:
+        dim = _validate.integer("dim", dim, maximum=LARGEST_DIM)
+        self._regularization = _validate.ordinary("regularization", regularization)
+        sigma = _validate.ordinary("noise_std", noise_std)
+        super().__init__(
+            prior_mean=np.zeros(dim),
+            prior_cov=sigma**2 / self._regularization,
+            noise_std=sigma,
+            discount=discount,
+            forgetting=forgetting,
+            squared_weights=squared_weights,
+        )
 
     @property
     def regularization(self) -> float:
@@ -335,80 +733,90 @@ class WRLS(WSBPosterior):
 
     @property
     def V(self) -> Array:
-        """Regularised weighted Gram matrix (a copy)."""
-        return self.precision
+        """Regularised weighted Gram matrix (a new array)."""
+        return self.precision * self._noise_std**2
 
     @property
     def b(self) -> Array:
-        """Weighted sum of arms times rewards (a copy)."""
-        return self._h.copy()
-
-    def as_wsb(self, noise_std: float) -> WSBPosterior:
-        """The WSB posterior with this mean, and covariance sigma^2 V^{-1}.
-
-        Parameters
-        ----------
-        noise_std : float
-            Standard deviation sigma of the reward noise.
-
-        Returns
-        -------
-        WSBPosterior
-            In the same state; it can be updated further on its own.
-        """
-        noise_std = checked_noise(noise_std)
-        prior_cov = np.eye(self.dim) * (noise_std**2 / self._regularization)
-        twin = WSBPosterior(np.zeros(self.dim), prior_cov, noise_std, self._discount)
-        twin._P = self._P * twin._noise_precision
-        twin._h = self._h * twin._noise_precision
-        twin._weight_sum = self._weight_sum
-        twin._squared_weight_sum = self._squared_weight_sum
-        twin._clock = self._clock
-        twin._L = twin._checked_factor()
-        return twin
-
-    def _settings(self):
-        return f"regularization={self._regularization:g}, discount={self._discount:g}"
+        """Weighted sum of arms times rewards (a new array)."""
+        return self.shift * self._noise_std**2
 
 
-def stream_posterior(
-    weights: _rules.WeightRule,
-    prior_mean: ArrayLike,
-    prior_cov: ArrayLike,
-    noise_std: float,
-) -> GaussianPosterior:
-    """The posterior class that follows a weight rule in bounded memory.
+#: Larger dimensions are a mistake, or a file that wants to fill the memory.
+LARGEST_DIM = 2**15
 
-    Parameters
-    ----------
-    weights : a rule of :mod:`wsbnb.weights`
-        One with ``weights.streaming``.
-    prior_mean, prior_cov, noise_std
-        As in :class:`WSBPosterior`.
 
-    Returns
-    -------
-    WSBPosterior, WindowPosterior, RestartPosterior or PolynomialPosterior
+def checked_prior(
+    prior_mean: ArrayLike, prior_cov: ArrayLike
+) -> tuple[Array, Array, Array, Array]:
+    """Checked prior as (mean, covariance, precision, precision times mean)."""
+    mean = _validate.vector("prior_mean", prior_mean)
+    cov = _validate.covariance("prior_cov", prior_cov, dim=mean.size)
+    root = np.linalg.inv(np.linalg.cholesky(cov))
+    with np.errstate(over="ignore", invalid="ignore"):
+        precision = root.T @ root
+    if not _is_definite(precision):
+        raise ValueError(
+            "prior_cov must be well enough conditioned to be inverted in double "
+            f"precision, got condition number {np.linalg.cond(cov):.3g}"
+        )
+    return mean, cov, precision, root.T @ (root @ mean)
 
-    Examples
-    --------
-    >>> from wsbnb.weights import SlidingWindow
-    >>> stream_posterior(SlidingWindow(5), [0.0], [[4.0]], 1.0)
-    WindowPosterior(dim=1, noise_std=1, length=5, rounds=0, mean=[0.], std=[2.])
-    """
-    prior = (prior_mean, prior_cov, noise_std)
-    if isinstance(weights, _rules.Exponential):
-        return WSBPosterior(*prior, weights.discount)
-    if isinstance(weights, _rules.SlidingWindow):
-        return WindowPosterior(*prior, weights.length)
-    if isinstance(weights, _rules.Restart):
-        return RestartPosterior(*prior, weights.period)
-    if isinstance(weights, _rules.Polynomial) and weights.streaming:
-        return PolynomialPosterior(*prior, weights.power)
-    raise ValueError(
-        "weights must be a rule that needs bounded memory (Exponential, SlidingWindow, "
-        f"Restart, Polynomial of 'round'), got {weights!r}; use batch_posterior"
-    )
+
+def _is_definite(P):
+    try:
+        return bool(np.isfinite(np.linalg.cholesky(P)).all())
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _forgetting(discount, rule):
+    if (discount is None) == (rule is None):
+        raise ValueError(
+            "discount or forgetting must be given, and not both, got "
+            f"discount={discount!r} and forgetting={rule!r}"
+        )
+    if rule is None:
+        return _rules.Exponential(discount)
+    if not isinstance(rule, _rules.WeightRule):
+        raise TypeError(f"forgetting must be a rule of wsbnb.weights, got {rule!r}")
+    return rule
+
+
+def _stored(field, value, shape, low=-np.inf):
+    """An array from a file."""
+    array = _validate.finite_array(f"state {field}", value)
+    if array.size == 0 and 0 in shape:
+        array = array.reshape(shape)  # an empty list has forgotten its columns
+    if array.shape != shape:
+        raise ValueError(f"state {field} must have shape {shape}, got {array.shape}")
+    if array.size and array.min() < low:
+        raise ValueError(f"state {field} must be at least {low}, got {array.min()}")
+    return array
+
+
+def _restore_ring(ring, stored, dim):
+    length = len(ring.held)
+    ring.x[...] = _stored("ring x", stored["x"], (length, dim))
+    ring.rewards[...] = _stored("ring rewards", stored["rewards"], (length,))
+    held = _stored("ring held", stored["held"], (length,))
+    wear = _stored("ring wear", stored["wear"], (3,), low=0.0)
+    # The compiled code trusts these: a head beyond the ring would crash it.
+    if wear[estimate.HEAD] not in range(length) or not np.isin(held, (0.0, 1.0)).all():
+        raise ValueError("state ring must have a head within it and hold zeros or ones")
+    ring.held[...], ring.wear[...] = held, wear
+
+
+def _checked_history(stored, dim):
+    made, rows, paid = stored
+    made = [_validate.integer("state history", t) for t in made]
+    rows = _stored("history", rows, (len(made), dim))
+    paid = _stored("history", paid, (len(made),))
+    return made, list(rows), paid.tolist()
+
+
+def _short(array):
+    return np.array2string(array, precision=4, threshold=6, separator=", ")
 
 
 def batch_posterior(
@@ -436,9 +844,8 @@ def batch_posterior(
     weights : array of shape (n,)
         The weights :math:`w_{s,n}`, zero or positive. The paper wants them in [0, 1].
         A rule of :mod:`wsbnb.weights` is accepted too and stands for its ``row(n)``.
-    prior_mean : array of shape (d,)
-    prior_cov : array of shape (d, d)
-    noise_std : float
+    prior_mean, prior_cov, noise_std
+        As in :class:`WSBPosterior`.
 
     Returns
     -------
@@ -453,31 +860,31 @@ def batch_posterior(
     >>> mean.round(12).tolist(), cov.round(12).tolist()
     ([1.2], [[0.4]])
     """
-    noise_std = checked_noise(noise_std)
+    noise_std = _validate.ordinary("noise_std", noise_std)
     _, _, P, h = checked_prior(prior_mean, prior_cov)
-    X = _observations(X, h.size)
-    rewards = _column("rewards", rewards, len(X))
+    rows = _observations(X, h.size)
+    paid = _column("rewards", rewards, len(rows))
     if isinstance(weights, _rules.WeightRule):
-        weights = weights.row(len(X))
-    weights = _column("weights", weights, len(X))
-    if (weights < 0.0).any():
-        raise ValueError(f"weights must be zero or positive, got {weights.min()}")
-    root = np.sqrt(weights)[:, None] * (X / noise_std)
-    P = P + root.T @ root
-    P = (P + P.T) / 2.0
-    h = h + X.T @ (weights * rewards / noise_std**2)
-    factor = cholesky(P)
-    if factor is None or not np.isfinite(h).all():
+        weights = weights.row(len(rows))
+    w = _column("weights", weights, len(rows))
+    if (w < 0.0).any():
+        raise ValueError(f"weights must be zero or positive, got {w.min()}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        root = np.sqrt(w)[:, None] * (rows / noise_std)
+        P = P + root.T @ root
+        h = h + rows.T @ (w * paid / noise_std**2)
+    if not (np.isfinite(h).all() and np.isfinite(P).all() and _is_definite(P)):
         raise ValueError(
             "X and rewards must keep the posterior precision finite and positive "
             "definite in double precision, "
             f"got a largest entry of {np.abs(P).max():.3g}"
         )
-    return solve(factor, h), inverse(factor)
+    inverse = np.linalg.inv(np.linalg.cholesky(P))
+    return inverse.T @ (inverse @ h), inverse.T @ inverse
 
 
-def _observations(X: ArrayLike, dim: int) -> Array:
-    array = _validate._finite_array("X", X)
+def _observations(X, dim):
+    array = _validate.finite_array("X", X)
     if array.ndim != 2 or array.shape[1] != dim:
         raise ValueError(
             f"X must have shape (n, {dim}) like prior_mean, got shape {array.shape}"
@@ -485,8 +892,8 @@ def _observations(X: ArrayLike, dim: int) -> Array:
     return array
 
 
-def _column(name: str, value: ArrayLike, rows: int) -> Array:
-    array = _validate._finite_array(name, value)
+def _column(name, value, rows):
+    array = _validate.finite_array(name, value)
     if array.shape != (rows,):
         raise ValueError(
             f"{name} must have one entry per row of X, shape ({rows},), "

@@ -1,12 +1,80 @@
-"""What a simulation returns: tidy frames, summaries and paired comparisons."""
+"""What playing returns: regret by trial, policy and round, and what follows from it."""
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._types import TYPE_CHECKING, Any, Array, ArrayLike, IntArray, Sequence
+from wsbnb.dependence import block_bootstrap, suggested_block_length
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Results", "paired_interval", "t_interval"]
+
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def t_interval(values: ArrayLike, level: float = 0.95) -> dict[str, float]:
+    """Mean of independent numbers, its standard error and a t interval.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    level : float, default 0.95
+
+    Returns
+    -------
+    dict
+        mean, se, low, high and n; with one number the last three are not numbers.
+
+    Examples
+    --------
+    >>> {k: round(v, 3) for k, v in t_interval([1.0, 2.0, 3.0]).items()}
+    {'mean': 2.0, 'se': 0.577, 'low': -0.484, 'high': 4.484, 'n': 3}
+    """
+    from scipy.special import stdtrit
+
+    values = _validate.vector("values", values)
+    level = _validate.probability("level", level)
+    n, mean = values.size, float(values.mean())
+    se = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    half = se * float(stdtrit(n - 1, 0.5 + level / 2)) if n > 1 else np.nan
+    return {"mean": mean, "se": se, "low": mean - half, "high": mean + half, "n": n}
+
+
+def paired_interval(
+    values: ArrayLike, baseline: ArrayLike, level: float = 0.95
+) -> dict[str, float]:
+    """The mean difference of two samples taken on the same worlds.
+
+    Parameters
+    ----------
+    values, baseline : arrays of shape (n,)
+        Regrets, trial by trial.
+    level : float, default 0.95
+        Of the t interval.
+
+    Returns
+    -------
+    dict
+        difference (values minus baseline: negative is better), se, low, high, n, wins
+        (share of trials with less regret than the baseline) and ratio of the means.
+
+    Examples
+    --------
+    >>> row = paired_interval([1.0, 2.0, 3.0], [2.0, 4.0, 3.0])
+    >>> row["difference"], round(row["se"], 4), round(row["ratio"], 4)
+    (-1.0, 0.5774, 0.6667)
+    """
+    a = _validate.vector("values", values)
+    b = _validate.vector("baseline", baseline, dim=a.size)
+    row = t_interval(a - b, level)
+    ratio = float(a.mean() / b.mean()) if b.mean() else np.nan
+    wins = float((a < b).mean())
+    return {"difference": row.pop("mean"), **row, "wins": wins, "ratio": ratio}
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,62 +83,204 @@ class Results:
 
     Attributes
     ----------
-    curves : DataFrame
-        Columns trial, policy, round and regret (cumulative dynamic regret after that
-        round), at the recorded rounds.
+    regret : array of shape (trials, policies, rounds)
+        Cumulative dynamic regret at the recorded rounds.
     policies : list of str
         Names in the order given.
-    traces : DataFrame or None
-        With ``trace=True``: arm, radius, penalty, width, mean and estimate_0, ... at
-        the same rounds, as they stood when the arm was chosen.
+    trials : array of int
+        Numbers of the finished trials (in a replay: of the repeats).
+    rounds : array of int
+        The recorded rounds, counted from 1; the last one is the horizon.
+    arms : array of int, shape (trials, policies, rounds), optional
+        The arm played at the recorded rounds: with ``trace=True``, and in a replay.
+    details : dict from str to array of shape (trials, policies, rounds), optional
+        With ``trace=True``: radius, penalty, width, mean and estimate_0, ... at the
+        same rounds, as they stood when the arm was chosen.
+    best_reward : array of shape (rounds,), optional
+        In a replay: the largest reward that could be had up to each recorded round.
     interrupted : bool
         True if the run was stopped before all trials were done.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> curves = pd.DataFrame(
-    ...     {
-    ...         "trial": [0, 0, 1, 1],
-    ...         "policy": ["A", "B"] * 2,
-    ...         "round": [9] * 4,
-    ...         "regret": [1.0, 2.0, 2.0, 4.0],
-    ...     }
-    ... )
-    >>> results = Results(curves, ["A", "B"])
+    >>> import numpy as np
+    >>> regret = np.array([[[1.0], [2.0]], [[2.0], [4.0]]])
+    >>> results = Results(regret, ["A", "B"], np.arange(2), np.array([9]))
     >>> results.summary()["mean"].tolist()
     [1.5, 3.0]
     >>> float(results.paired("A").loc["B", "difference"])
     1.5
     """
 
-    curves: pd.DataFrame
-    policies: list = field(default_factory=list)
-    traces: pd.DataFrame | None = None
+    regret: Array
+    policies: list[str]
+    trials: IntArray
+    rounds: IntArray
+    arms: IntArray | None = None
+    details: dict[str, Array] | None = None
+    best_reward: Array | None = None
     interrupted: bool = False
 
-    @property
-    def trials(self) -> list[int]:
-        """Numbers of the finished trials."""
-        return sorted(self.curves["trial"].unique().tolist())
+    # -- numbers ------------------------------------------------------------------
+
+    def of(self, policy: str) -> Array:
+        """Regret of one policy, shape (trials, rounds)."""
+        return self.regret[:, self._place("policy", policy)]
+
+    def final(self, policy: str) -> Array:
+        """Regret of one policy at the horizon, one number per trial."""
+        return self.of(policy)[:, -1]
+
+    def _place(self, name, policy):
+        return self.policies.index(_validate.choice(name, policy, self.policies))
+
+    # -- parts ----------------------------------------------------------------------
+
+    def select(
+        self,
+        policies: Sequence[str] | None = None,
+        trials: Sequence[int] | None = None,
+    ) -> "Results":
+        """Some policies, in the order asked for, and some trials.
+
+        Parameters
+        ----------
+        policies : list of str, optional
+        trials : list of int, optional
+            A KeyError names the first one missing.
+
+        Returns
+        -------
+        Results
+        """
+        names = self.policies if policies is None else list(policies)
+        columns = [self._place("policies", name) for name in names]
+        rows = list(range(len(self.trials)))
+        if trials is not None:
+            place = {int(t): i for i, t in enumerate(self.trials)}
+            rows = [place[int(t)] for t in trials]
+
+        def part(table):
+            return None if table is None else table[np.ix_(rows, columns)]
+
+        details = self.details and {k: part(v) for k, v in self.details.items()}
+        return dataclasses.replace(
+            self,
+            regret=part(self.regret),
+            policies=names,
+            trials=self.trials[rows],
+            arms=part(self.arms),
+            details=details,
+        )
+
+    def merged(self, other: "Results") -> "Results":
+        """These trials and those of another run of the same policies.
+
+        Parameters
+        ----------
+        other : Results
+            Of the same policies, at the same rounds. Trials that both hold are the
+            same numbers.
+
+        Returns
+        -------
+        Results
+            The regret alone, trials in order.
+        """
+        for name in ("policies", "rounds"):
+            one, two = getattr(self, name), getattr(other, name)
+            if not np.array_equal(one, two):
+                raise ValueError(
+                    f"other must have the same {name}, {list(one)}, got {list(two)}"
+                )
+        trials = np.concatenate([self.trials, other.trials])
+        kept, rows = np.unique(trials, return_index=True)
+        regret = np.concatenate([self.regret, other.regret])[rows]
+        return Results(regret, self.policies, kept, self.rounds)
+
+    def between(self, start: int, stop: int) -> "Results":
+        """The same play, scored on the rounds start, ..., stop - 1 only.
+
+        Parameters
+        ----------
+        start, stop : int
+            Counted from 0, among recorded rounds that leave none out.
+
+        Returns
+        -------
+        Results
+        """
+        start = _validate.integer("start", start, minimum=0)
+        stop = _validate.integer("stop", stop, minimum=start + 1)
+        self._check_every_round("between")
+        if stop > len(self.rounds):
+            raise ValueError(
+                f"stop must be at most the {len(self.rounds)} rounds, got {stop}"
+            )
+
+        def since(table):
+            before = table[..., start - 1 : start] if start else 0.0
+            return table[..., start:stop] - before
+
+        best = self.best_reward
+        return dataclasses.replace(
+            self,
+            regret=since(self.regret),
+            rounds=np.arange(1, stop - start + 1),
+            arms=None if self.arms is None else self.arms[..., start:stop],
+            details=None,
+            best_reward=None if best is None else since(best),
+        )
+
+    def _check_every_round(self, what):
+        if len(self.rounds) != self.rounds[-1]:
+            raise ValueError(
+                f"{what} needs every round on record, got {len(self.rounds)} of "
+                f"{self.rounds[-1]}; simulate with points={self.rounds[-1]}"
+            )
+
+    # -- tables ---------------------------------------------------------------------
 
     @property
-    def final(self) -> pd.DataFrame:
-        """Regret at the horizon, a frame with columns policy, trial and regret."""
-        last = self.curves[self.curves["round"] == self.curves["round"].max()]
-        return last[["policy", "trial", "regret"]].reset_index(drop=True)
+    def curves(self) -> "pd.DataFrame":
+        """Tidy frame with columns trial, policy, round and regret."""
+        frame = self._index()
+        frame["regret"] = self.regret.ravel()
+        return frame
 
-    def final_table(self) -> pd.DataFrame:
+    @property
+    def traces(self) -> "pd.DataFrame | None":
+        """Tidy frame of arms and details at the recorded rounds, where kept."""
+        if self.details is None or self.arms is None:
+            return None
+        frame = self._index()
+        frame["arm"] = self.arms.ravel()
+        for name, table in self.details.items():
+            frame[name] = table.ravel()
+        return frame
+
+    def _index(self):
+        import pandas as pd
+
+        index = pd.MultiIndex.from_product(
+            [self.trials, self.policies, self.rounds],
+            names=["trial", "policy", "round"],
+        )
+        return index.to_frame(index=False)
+
+    def final_table(self) -> "pd.DataFrame":
         """Regret at the horizon, one row per trial and one column per policy.
 
         Returns
         -------
         DataFrame
         """
-        table = self.final.pivot(index="trial", columns="policy", values="regret")
-        return table.reindex(columns=self.policies)
+        import pandas as pd
 
-    def summary(self, level: float = 0.95) -> pd.DataFrame:
+        index = pd.Index(self.trials, name="trial")
+        return pd.DataFrame(self.regret[:, :, -1], index=index, columns=self.policies)
+
+    def summary(self, level: float = 0.95) -> "pd.DataFrame":
         """Mean, spread, standard error, interval and quantiles of the final regret.
 
         Parameters
@@ -81,17 +291,42 @@ class Results:
         Returns
         -------
         DataFrame
-            One row per policy.
+            One row per policy: mean, std, se, low, high, trials, q05 to q95; in a
+            replay also reward (per round) and switches (share of rounds in which the
+            arm changed).
         """
-        table = self.final_table()
-        frame = _t_interval(table, level)
-        frame.insert(1, "std", table.std(ddof=1))
-        for q in (0.05, 0.25, 0.5, 0.75, 0.95):
-            frame[f"q{round(100 * q):02d}"] = table.quantile(q)
-        return frame
+        import pandas as pd
 
-    def paired(self, baseline: str, level: float = 0.95) -> pd.DataFrame:
-        """Differences to `baseline`, trial by trial.
+        rows = {}
+        for name in self.policies:
+            values = self.final(name)
+            if not len(values):  # interrupted before the first trial was done
+                rows[name] = {"mean": np.nan, "std": np.nan, "trials": 0}
+                continue
+            row = t_interval(values, level)
+            row["trials"] = row.pop("n")
+            row["std"] = float(values.std(ddof=1)) if len(values) > 1 else np.nan
+            quantiles = np.quantile(values, _QUANTILES)
+            row |= {f"q{round(100 * q):02d}": v for q, v in zip(_QUANTILES, quantiles)}
+            rows[name] = row | self._extra(name)
+        frame = pd.DataFrame.from_dict(rows, orient="index")
+        order = ["mean", "std", *(c for c in frame if c not in ("mean", "std"))]
+        return frame[order].astype({"trials": int})
+
+    def _extra(self, name):
+        if self.best_reward is None:
+            return {}
+        row = {"reward": (self.best_reward[-1] - self.final(name).mean())}
+        row["reward"] /= self.rounds[-1]
+        arms = self.arms[:, self._place("policy", name)]
+        changes = np.diff(arms, axis=1) != 0
+        row["switches"] = float(changes.mean()) if changes.size else 0.0
+        return row
+
+    def paired(
+        self, baseline: str, level: float = 0.95, over: str = "trials", **bootstrap: Any
+    ) -> "pd.DataFrame":
+        """Differences to `baseline`; negative is better.
 
         All policies of a trial met the same world, so the difference has much less
         noise than the two means.
@@ -101,37 +336,52 @@ class Results:
         baseline : str
             Name of the policy to compare with.
         level : float, default 0.95
-            Of the t interval.
+            Of the interval.
+        over : {"trials", "rounds"}
+            What is taken to be drawn. Over trials: t intervals for the difference of
+            the final regrets. Over rounds, for the one log that there is: the
+            difference per round, averaged over repeats, with an interval from
+            :func:`wsbnb.block_bootstrap`.
+        **bootstrap
+            ``block_length`` (by default the :func:`suggested_block_length` of each
+            comparison), ``draws`` and ``seed`` of the bootstrap.
 
         Returns
         -------
         DataFrame
-            One row per other policy: difference (its regret minus the baseline's, so
-            negative is better), se, low, high, trials, wins (share of trials with less
-            regret than the baseline) and ratio of the mean regrets.
+            One row per other policy: difference, se, low, high; over trials also
+            trials, wins (share of trials with less regret than the baseline) and ratio
+            of the mean regrets; over rounds also block_length.
         """
-        _validate.choice("baseline", baseline, tuple(self.policies))
-        table = self.final_table()
-        others = table.drop(columns=baseline)
-        differences = others.sub(table[baseline], axis=0)
-        frame = _t_interval(differences, level).rename(columns={"mean": "difference"})
-        frame["wins"] = (differences < 0).mean()
-        frame["ratio"] = others.mean() / table[baseline].mean()
-        return frame
+        import pandas as pd
+
+        _validate.choice("over", over, ("trials", "rounds"))
+        self._place("baseline", baseline)
+        if over == "rounds":
+            self._check_every_round("over='rounds'")
+        elif bootstrap:
+            raise TypeError(f"{', '.join(bootstrap)} must go with over='rounds'")
+        others = [name for name in self.policies if name != baseline]
+        compare = self._by_trial if over == "trials" else self._by_round
+        rows = {name: compare(name, baseline, level, **bootstrap) for name in others}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _by_trial(self, name, baseline, level):
+        row = paired_interval(self.final(name), self.final(baseline), level)
+        return {("trials" if key == "n" else key): value for key, value in row.items()}
+
+    def _by_round(self, name, baseline, level, block_length=None, draws=2000, seed=0):
+        gap = (self.of(name) - self.of(baseline)).mean(axis=0)
+        series = np.diff(gap, prepend=0.0)
+        length = block_length
+        if length is None:
+            length = suggested_block_length(series)
+        row = block_bootstrap(series, length, draws, level, seed)
+        return {"difference": row.pop("mean"), **row, "block_length": int(length)}
 
     def __repr__(self) -> str:
         state = ", interrupted" if self.interrupted else ""
         return (
-            f"Results({len(self.policies)} policies, {len(self.trials)} trials{state})"
+            f"Results({len(self.policies)} policies, {len(self.trials)} trials, "
+            f"{self.rounds[-1]} rounds{state})"
         )
-
-
-def _t_interval(table, level):
-    _validate.probability("level", level)
-    n = len(table)
-    mean = table.mean()
-    se = table.std(ddof=1) / np.sqrt(n)
-    half = se * (stats.t.ppf(0.5 + level / 2, n - 1) if n > 1 else np.nan)
-    return pd.DataFrame(
-        {"mean": mean, "se": se, "low": mean - half, "high": mean + half, "trials": n}
-    )

@@ -7,26 +7,34 @@ not on the number of workers.
 """
 
 import copy
-from collections.abc import Iterable
+import operator
 
-import joblib
 import numpy as np
-import pandas as pd
-from tqdm import tqdm
 
-from wsbnb import _validate, kernels
-from wsbnb._types import IntArray, Policies, RootSeed, SeedSequence
+from wsbnb import _validate
+from wsbnb._types import (
+    Any,
+    Array,
+    IntArray,
+    Iterable,
+    Policies,
+    RootSeed,
+    SeedSequence,
+)
 from wsbnb.environments import Environment
-from wsbnb.policies import LinearPolicy, Oracle, Policy
-from wsbnb.policies.rules import new_state
+from wsbnb.kernels import rounds as _rounds
+from wsbnb.kernels.memory import packed_copy
+from wsbnb.policies.base import Policy
 from wsbnb.results import Results
 
-# Rounds handed to the compiled loop at once. Large enough that Python costs nothing,
-# small enough that a block stays in the processor's cache.
-_BLOCK = 4096
+__all__ = ["simulate", "trial_seed"]
+
+# Rounds handed to the compiled loop at once: at most so many that their rewards stay in
+# the processor's cache while one policy after the other plays them, and at least so
+# many that Python costs nothing.
+_LONGEST, _SHORTEST, _REWARDS = 4096, 256, 2**15
 # Arm sets that change every round take more room: at most this many numbers a block.
 _ARM_NUMBERS = 2**20
-_TRACED = ("radius", "penalty", "width", "mean")
 
 
 def simulate(
@@ -44,7 +52,7 @@ def simulate(
     Parameters
     ----------
     policies : list of policies, or dict from name to policy
-        A policy is a template: each trial starts a fresh copy, with a generator of the
+        A policy is a template: each trial starts a fresh clone, with a generator of the
         trial's own. Instead of a policy a function ``f(world)`` may be given that
         builds one for the trial (for example with a discount that fits
         ``world.variation``). Policies of this package run compiled; any other object
@@ -77,23 +85,28 @@ def simulate(
     --------
     >>> import numpy as np, wsbnb
     >>> env = wsbnb.paper_environment("abrupt", dim=2, horizon=400)
+    >>> sigma = env.noise_std
     >>> policies = [
-    ...     wsbnb.WSBLinTS(np.zeros(2), np.eye(2), env.noise_std, discount=0.95),
-    ...     wsbnb.LinTS(2, 1.0, env.noise_std, scale=env.noise_std),
+    ...     wsbnb.WSBLinTS(
+    ...         prior_mean=np.zeros(2), prior_cov=1.0, noise_std=sigma, discount=0.95
+    ...     ),
+    ...     wsbnb.LinTS(dim=2, regularization=1.0, noise_std=sigma, scale=sigma),
     ... ]
     >>> results = wsbnb.simulate(policies, env, trials=20, progress=False)
     >>> bool(results.paired("LinTS").loc["WSB-LinTS", "high"] < 0)  # forgetting helps
     True
     """
-    named = _named(policies)
+    import joblib
+    from tqdm import tqdm
+
+    named = named_policies(policies)
     if not isinstance(environment, Environment):
         raise TypeError(f"environment must be an Environment, got {environment!r}")
     numbers = _trial_numbers(trials)
-    points = _validate.integer("points", points)
-    rounds = recorded_rounds(environment.horizon, points)
-    root = _root(seed)
+    kept = recorded_rounds(environment.horizon, _validate.integer("points", points))
+    root, trace = root_seed(seed), _validate.flag("trace", trace)
     jobs = (
-        joblib.delayed(_play_trial)(named, environment, root, i, rounds, bool(trace))
+        joblib.delayed(_play_trial)(named, environment, root, i, kept, trace)
         for i in numbers
     )
     workers = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
@@ -108,7 +121,7 @@ def simulate(
     finally:
         running.close()
         bar.close()
-    return _collect(list(named), numbers, rounds, finished, interrupted)
+    return _collect(list(named), numbers, kept, finished, interrupted, trace)
 
 
 def recorded_rounds(horizon: int, points: int) -> IntArray:
@@ -127,14 +140,16 @@ def recorded_rounds(horizon: int, points: int) -> IntArray:
     >>> recorded_rounds(10, 4).tolist()
     [3, 5, 8, 10]
     """
-    count = min(points, horizon)
+    horizon = _validate.integer("horizon", horizon)
+    count = min(_validate.integer("points", points), horizon)
     return np.unique(np.ceil(np.arange(1, count + 1) * horizon / count).astype(int))
 
 
 # --- arguments ----------------------------------------------------------------------
 
 
-def _named(policies):
+def named_policies(policies: Policies) -> dict:
+    """Policies by name, from a dict, a list or a single one."""
     if isinstance(policies, dict):
         named = dict(policies)
     elif isinstance(policies, list | tuple):
@@ -165,7 +180,7 @@ def _plays(policy):
 
 
 def _trial_numbers(trials):
-    if isinstance(trials, int | np.integer) and not isinstance(trials, bool):
+    if isinstance(trials, int | float | np.number) and not isinstance(trials, bool):
         return list(range(_validate.integer("trials", trials)))
     if not isinstance(trials, Iterable) or isinstance(trials, str):
         raise TypeError(
@@ -177,10 +192,11 @@ def _trial_numbers(trials):
     return numbers
 
 
-def _root(seed):
+def root_seed(seed: RootSeed) -> SeedSequence:
+    """What the seeds of all trials are derived from."""
     if isinstance(seed, np.random.SeedSequence):
         return seed
-    return np.random.SeedSequence(_validate.integer("seed", seed, minimum=0))
+    return np.random.SeedSequence(_validate.seed("seed", seed))
 
 
 def trial_seed(seed: RootSeed, trial: int) -> SeedSequence:
@@ -200,38 +216,41 @@ def trial_seed(seed: RootSeed, trial: int) -> SeedSequence:
     >>> trial_seed(7, 3).spawn_key
     (3,)
     """
-    root = _root(seed)
+    root = root_seed(seed)
+    trial = _validate.integer("trial", trial, minimum=0, maximum=2**32 - 1)
     return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, trial))
 
 
 # --- one trial ----------------------------------------------------------------------
 
 
-def _play_trial(named, environment, root, trial, rounds, trace):
-    """Cumulative regret at `rounds` for each policy, and the traces if asked for."""
+def _play_trial(named, environment, root, trial, kept, trace):
+    """Cumulative regret at the rounds `kept` for each policy, and details if asked."""
     world = environment.world(trial_seed(root, trial))
-    players = [_player(policy, world) for policy in named.values()]
-    recorders = [_Recorder(rounds, world.dim, trace) for _ in players]
-    for block in world.blocks(_block_size(environment)):
-        arms = block.arms if block.arms.ndim == 3 else block.arms[None]
+    players = [player(policy, world) for policy in named.values()]
+    recorders = [_Recorder(kept, trace) for _ in players]
+    fixed = environment.arms.fixed
+    size = block_size(environment.n_arms or 64, world.dim, fixed)
+    arms = None
+    for block in world.blocks(size):
+        if arms is None or not fixed:
+            arms = block.arms if block.arms.ndim == 3 else packed_copy(block.arms[None])
         expected = np.empty((len(block.noise), arms.shape[2]))
-        kernels.expected_rewards(block.theta, arms, expected)
+        _rounds.expected_rewards(block.theta, arms, expected)
         best = expected.max(axis=1)
-        for player, recorder in zip(players, recorders, strict=True):
-            chosen, extra = player.play(arms, expected, block.noise, trace)
-            regret = best - expected[np.arange(len(chosen)), chosen]
-            recorder.add(regret, chosen, extra)
+        for policy, recorder in zip(players, recorders, strict=True):
+            recorder.play(policy, arms, expected, block.noise, best)
     return [recorder.result() for recorder in recorders]
 
 
-def _block_size(environment):
-    if environment.arms.__class__.__name__ == "FixedArms":
-        return _BLOCK
-    arms = environment.n_arms or 64
-    return max(1, min(_BLOCK, _ARM_NUMBERS // (arms * environment.dim)))
+def block_size(n_arms: int, dim: int, fixed: bool) -> int:
+    """How many rounds to play at once."""
+    size = min(max(_REWARDS // n_arms, _SHORTEST), _LONGEST)
+    return size if fixed else max(1, min(size, _ARM_NUMBERS // (n_arms * dim)))
 
 
-def _player(policy, world):
+def player(policy: Any, world: Any) -> Any:
+    """A policy for one trial: new, with the trial's generator."""
     if not _plays(policy):
         policy = policy(world)
     if getattr(policy, "dim", None) not in (None, world.dim):
@@ -239,126 +258,108 @@ def _player(policy, world):
             f"policies must have the environment's dimension {world.dim}, "
             f"got {policy!r}"
         )
-    if isinstance(policy, Oracle):
-        return _CompiledPlayer(*policy._compiled(world.dim), 0, world)
-    if isinstance(policy, LinearPolicy) and not _overrides_round(policy):
-        rule = policy._rule
-        return _CompiledPlayer(rule, new_state(rule), policy.n_normals, world)
-    return _PythonPlayer(policy, world)
+    if isinstance(policy, Policy):
+        return policy.clone(world.generator("exploration"))
+    return _Foreign(copy.deepcopy(policy))
 
 
-def _overrides_round(policy):
-    """Whether a subclass changed what a round does, so that compiled code is wrong."""
-    names = ("pull", "update", "_arms", "_observations", "_choose", "_learn")
-    return any(
-        getattr(type(policy), name) is not getattr(LinearPolicy, name)
-        for name in (*names, "_learn_all")
-    )
+class _Foreign:
+    """Any other object that can play."""
+
+    compiled = False
+
+    def __init__(self, policy):
+        self.pull, self.update = policy.pull, policy.update
 
 
-class _CompiledPlayer:
-    """A policy of this package: rounds run in `kernels.run_block`."""
-
-    def __init__(self, rule, state, n_normals, world):
-        self.rule, self.state, self.n_normals = rule, state, n_normals
-        self.rng = world.generator("exploration")
-        self.dim = world.dim
-
-    def play(self, arms, expected, noise, trace):
-        n = len(noise)
-        normals = self.rng.standard_normal((n, self.n_normals))
-        chosen = np.empty(n, dtype=np.int64)
-        extra = np.full((n if trace else 0, len(_TRACED)), np.nan)
-        means = np.full((n if trace else 0, self.dim), np.nan)
-        kernels.run_block(
-            self.rule,
-            self.state,
-            arms,
-            expected,
-            noise,
-            normals,
-            chosen,
-            extra,
-            means,
-        )
-        if chosen.min() < 0:  # the compiled rounds do not stop for that
-            raise ValueError(
-                "policies must have a noise_std and a prior that keep the precision "
-                "matrix positive definite in double precision, got a largest entry of "
-                f"{np.abs(self.state.P).max():.3g}"
-            )
-        return chosen, np.hstack([extra, means])
+def play_rounds(policy: Any, arms: Array, expected: Array, noise: Array) -> IntArray:
+    """The arms that a policy plays; compiled where it can be, else round by round."""
+    if policy.compiled:
+        return policy._play_rounds(arms, expected, noise)
+    chosen = np.empty(len(noise), dtype=np.int64)
+    for t in range(len(noise)):
+        X = arms[t if len(arms) > 1 else 0].T
+        k = chosen[t] = _checked_arm(policy.pull(X.copy()), len(X))
+        policy.update(X[k].copy(), expected[t, k] + noise[t])
+    return chosen
 
 
-class _PythonPlayer:
-    """Any other policy: `pull` and `update`, round by round."""
-
-    def __init__(self, policy, world):
-        self.policy = copy.deepcopy(policy)
-        if isinstance(self.policy, Policy):
-            self.policy.reset()
-            self.policy._rng = world.generator("exploration")
-        self.dim = world.dim
-
-    def play(self, arms, expected, noise, trace):
-        n = len(noise)
-        chosen = np.empty(n, dtype=np.int64)
-        for t in range(n):
-            X = arms[t if len(arms) > 1 else 0].T
-            k = self.policy.pull(X)
-            self.policy.update(X[k], expected[t, k] + noise[t])
-            chosen[t] = k
-        return chosen, np.full((n if trace else 0, len(_TRACED) + self.dim), np.nan)
+def _checked_arm(arm, n_arms):
+    # Python would take -1 for the last arm.
+    if not 0 <= operator.index(arm) < n_arms:
+        raise ValueError(f"policies must pull an arm from 0 to {n_arms - 1}, got {arm}")
+    return operator.index(arm)
 
 
 class _Recorder:
     """Adds up the regret and keeps what happened at the recorded rounds."""
 
-    def __init__(self, rounds, dim, trace):
-        self.rounds = rounds
-        self.curve = np.empty(len(rounds))
-        columns = 1 + len(_TRACED) + dim
-        self.extra = np.empty((len(rounds), columns)) if trace else None
+    def __init__(self, kept, trace):
+        self.kept, self.trace = kept, trace
+        self.curve = np.empty(len(kept))
+        self.arms = np.empty(len(kept), dtype=np.int64)
+        self.details = [{} for _ in kept]
         self.total, self.start, self.next = 0.0, 0, 0
 
-    def add(self, regret, chosen, extra):
+    def play(self, policy, arms, expected, noise, best):
+        chosen = np.empty(len(noise), dtype=np.int64)
+        stop = self.start + len(noise)
+        last = int(np.searchsorted(self.kept, stop, side="right"))
+        here = self.kept[self.next : last] - self.start - 1
+        for part, record in _parts(len(noise), here, self.trace):
+            if record is not None and hasattr(policy, "_estimate"):
+                self.details[self.next + record] = policy._estimate()
+            offered = arms[part] if len(arms) > 1 else arms
+            chosen[part] = play_rounds(policy, offered, expected[part], noise[part])
+            if record is not None and hasattr(policy, "_explained"):
+                arm = int(chosen[part][-1])
+                self.details[self.next + record] |= policy._explained(arm)
+        self._add(best - expected[np.arange(len(noise)), chosen], chosen, here, last)
+        self.start, self.next = stop, last
+
+    def _add(self, regret, chosen, here, last):
         # One long sum, so that the bits do not depend on the blocks.
         running = np.cumsum(np.concatenate([[self.total], regret]))[1:]
-        stop = self.start + len(regret)
-        last = int(np.searchsorted(self.rounds, stop, side="right"))
-        here = self.rounds[self.next : last] - self.start - 1
         self.curve[self.next : last] = running[here]
-        if self.extra is not None:
-            self.extra[self.next : last, 0] = chosen[here]
-            self.extra[self.next : last, 1:] = extra[here]
-        self.total, self.start, self.next = float(running[-1]), stop, last
+        self.arms[self.next : last] = chosen[here]
+        self.total = float(running[-1])
 
     def result(self):
-        return self.curve, self.extra
+        return self.curve, self.arms, self.details
+
+
+def _parts(length, here, trace):
+    """The rounds in one piece, or with every recorded round on its own."""
+    if not trace:
+        return [(slice(0, length), None)]
+    parts, start = [], 0
+    for number, t in enumerate(here):
+        if t > start:
+            parts.append((slice(start, t), None))
+        parts.append((slice(t, t + 1), number))
+        start = t + 1
+    return [*parts, (slice(start, length), None)] if start < length else parts
 
 
 # --- results ------------------------------------------------------------------------
 
 
-def _collect(names, numbers, rounds, finished, interrupted):
-    done = numbers[: len(finished)]
-    index = pd.MultiIndex.from_product(
-        [done, names, rounds], names=["trial", "policy", "round"]
+def _collect(names, numbers, kept, finished, interrupted, trace):
+    shape = (len(finished), len(names), len(kept))
+    regret = np.array([[one[0] for one in trial] for trial in finished]).reshape(shape)
+    arms = np.array([[one[1] for one in trial] for trial in finished], dtype=np.int64)
+    rows = [row for trial in finished for one in trial for row in one[2]]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    details = {
+        name: np.array([row.get(name, np.nan) for row in rows]).reshape(shape)
+        for name in columns
+    }
+    return Results(
+        regret,
+        names,
+        np.array(numbers[: len(finished)], dtype=np.int64),
+        kept,
+        arms=arms.reshape(shape) if trace else None,
+        details=details if trace else None,
+        interrupted=interrupted,
     )
-    curves = index.to_frame(index=False)
-    values = [curve for outcome in finished for curve, _ in outcome]
-    curves["regret"] = np.concatenate(values) if values else np.empty(0)
-    traces = None
-    if finished and finished[0][0][1] is not None:
-        table = np.concatenate([extra for outcome in finished for _, extra in outcome])
-        dim = table.shape[1] - 1 - len(_TRACED)
-        columns = ["arm", *_TRACED, *(f"estimate_{i}" for i in range(dim))]
-        traces = pd.concat(
-            [
-                curves[["trial", "policy", "round"]],
-                pd.DataFrame(table, columns=columns),
-            ],
-            axis=1,
-        )
-        traces["arm"] = traces["arm"].astype(int)
-    return Results(curves, names, traces, interrupted)

@@ -37,8 +37,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wsbnb import _validate
-from wsbnb._types import Array, FloatOrArray
+from wsbnb._types import Any, Array, FloatOrArray
+from wsbnb.kernels import estimate
 
+#: Longest window: its rows must fit into memory.
+LONGEST = 2**31
 # Rounding allowed when a condition is checked entry by entry.
 _SLACK = 1e-12
 
@@ -156,6 +159,10 @@ class WeightRule:
         """Whether a posterior can follow the rule in bounded memory."""
         return self.memory is not None
 
+    def compiled(self) -> Any:
+        """The rule as the kernels take it, or None: then all rounds are remembered."""
+        return None
+
     def factor(self, t: int) -> float:
         """The number f_t with w_{s,t} = f_t w_{s,t-1} for every s < t.
 
@@ -209,6 +216,9 @@ class Exponential(WeightRule):
         _validate.integer("t", t)
         return self.discount
 
+    def compiled(self) -> Any:
+        return estimate.Exponential(self.discount)
+
 
 def _geometric_sum(ratio, terms):
     """1 + ratio + ... + ratio^(terms-1), accurate for a ratio near 1."""
@@ -248,7 +258,7 @@ class SlidingWindow(WeightRule):
     length: int
 
     def __post_init__(self) -> None:
-        value = _validate.integer("length", self.length)
+        value = _validate.integer("length", self.length, maximum=LONGEST)
         object.__setattr__(self, "length", value)
 
     def _weights(self, s, t):
@@ -268,6 +278,9 @@ class SlidingWindow(WeightRule):
     @property
     def memory(self) -> int | None:
         return self.length
+
+    def compiled(self) -> Any:
+        return estimate.Window(self.length)
 
 
 @dataclass(frozen=True)
@@ -316,6 +329,9 @@ class Restart(WeightRule):
 
     def factor(self, t: int) -> float:
         return 0.0 if (_validate.integer("t", t) - 1) % self.period == 0 else 1.0
+
+    def compiled(self) -> Any:
+        return estimate.Restart(self.period)
 
 
 @dataclass(frozen=True)
@@ -376,6 +392,9 @@ class Polynomial(WeightRule):
         t = _validate.integer("t", t)
         return ((t - 1) / t) ** self.power
 
+    def compiled(self) -> Any:
+        return estimate.Polynomial(self.power) if self.of == "round" else None
+
 
 @dataclass(frozen=True)
 class CustomWeights(WeightRule):
@@ -409,8 +428,12 @@ class CustomWeights(WeightRule):
                 f"function must be callable as function(s, t), got {self.function!r}"
             )
 
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", None) or repr(self.function)
+        return f"CustomWeights(function={name})"
+
     def _weights(self, s, t):
-        values = _validate._finite_array("function(s, t)", self.function(s, t))
+        values = _validate.finite_array("function(s, t)", self.function(s, t))
         if values.shape != s.shape:
             raise ValueError(
                 f"function(s, t) must return an array of shape {s.shape} like s, "

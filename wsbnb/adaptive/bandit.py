@@ -1,17 +1,15 @@
 """A bandit over discounts: EXP3 in blocks."""
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from wsbnb import _validate
-from wsbnb._types import Seed
-from wsbnb.adaptive.base import AdaptivePolicy, draw
-from wsbnb.adaptive.experts import ExpertBank
+from wsbnb._types import Array, ArrayLike, Seed
+from wsbnb.adaptive.base import AdaptivePolicy
 from wsbnb.adaptive.grid import checked_discounts
-from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot, _as_stored
+from wsbnb.kernels import bank
+from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
 
 
@@ -30,8 +28,7 @@ class BanditOverDiscounts(AdaptivePolicy):
     Parameters
     ----------
     base : policy with a discount
-        A template; its own discount is not used. In place of a policy, the dict that
-        ``get_params()`` returns for it.
+        A template; its own discount is not used.
     discounts : array, optional
         Increasing, in (0, 1]. Default: :func:`discount_grid` up to `horizon`.
     horizon : int
@@ -64,8 +61,12 @@ class BanditOverDiscounts(AdaptivePolicy):
     Examples
     --------
     >>> import numpy as np, wsbnb
-    >>> base = wsbnb.WSBLinTS(np.zeros(2), np.eye(2), 0.3, discount=1.0)
-    >>> policy = wsbnb.BanditOverDiscounts(base, [0.9, 1.0], horizon=400, rng=0)
+    >>> base = wsbnb.WSBLinTS(
+    ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.3, discount=1.0
+    ... )
+    >>> policy = wsbnb.BanditOverDiscounts(
+    ...     base, discounts=[0.9, 1.0], horizon=400, rng=0
+    ... )
     >>> policy.block, round(policy.rate, 3)
     (40, 0.284)
     >>> for _ in range(40):
@@ -76,37 +77,40 @@ class BanditOverDiscounts(AdaptivePolicy):
     """
 
     name = "Bandit over discounts"
-    _changing = ("_log_weights", "_current", "_count", "_total")
 
     def __init__(
         self,
-        base: LinearPolicy | dict[str, Any],
+        base: LinearPolicy,
+        *,
         discounts: ArrayLike | None = None,
-        horizon: int | None = None,
+        horizon: int,
         block: int | None = None,
         reward_range: tuple[float, float] = (-1.0, 1.0),
         restart: bool = True,
         rng: Seed = None,
     ) -> None:
-        self._begin(base, rng)
-        if horizon is None:
-            raise ValueError("horizon must be a whole number of rounds, got None")
         self._horizon = _validate.integer("horizon", horizon)
-        self._discounts = checked_discounts(discounts, self._horizon, self.dim)
+        gamma = checked_discounts(discounts, base, self._horizon)
         if block is None:
-            block = min(math.floor(self.dim * math.sqrt(self._horizon)), self._horizon)
+            block = min(math.floor(base.dim * math.sqrt(self._horizon)), self._horizon)
         self._block = _validate.integer("block", block)
         self._range = _checked_range(reward_range)
-        if not isinstance(restart, bool | np.bool_):
-            raise TypeError(f"restart must be True or False, got {restart!r}")
-        self._restarts = bool(restart)
-        self._bank = ExpertBank(self._base, self._discounts)
-        self._restart()
+        self._restarts = _validate.flag("restart", restart)
+        self._rate = self._exp3_rate(len(gamma))
+        low, high = self._range
+        self._master = bank.Blocks(
+            float(self._block), self._rate, low, high, self._restarts
+        )
+        self._begin(base, gamma, rng)
+
+    def _exp3_rate(self, N):
+        blocks = math.ceil(self._horizon / self._block)
+        return min(1.0, math.sqrt(N * math.log(N) / ((math.e - 1.0) * blocks)))
 
     @property
-    def discounts(self) -> np.ndarray:
+    def discounts(self) -> Array:
         """The grid (a new array)."""
-        return self._discounts.copy()
+        return self._gamma.copy()
 
     @property
     def horizon(self) -> int:
@@ -131,82 +135,37 @@ class BanditOverDiscounts(AdaptivePolicy):
     @property
     def rate(self) -> float:
         r"""EXP3's rate and share of blind exploration, :math:`\eta`."""
-        N, blocks = self._discounts.size, math.ceil(self._horizon / self._block)
-        return min(1.0, math.sqrt(N * math.log(N) / ((math.e - 1.0) * blocks)))
+        return self._rate
 
     @property
-    def probabilities(self) -> np.ndarray:
+    def probabilities(self) -> Array:
         """Probability of each discount in the next draw."""
-        odds = np.exp(self._log_weights - self._log_weights.max())
+        scores = self._own[: len(self._gamma)]
+        odds = np.exp(scores - scores.max())
         return (1.0 - self.rate) * odds / odds.sum() + self.rate / odds.size
 
     @property
     def current_discount(self) -> float | None:
         """The discount in charge; None between two blocks."""
-        return None if self._current is None else float(self._discounts[self._current])
+        current = int(self._own[len(self._gamma)])
+        return None if current < 0 else float(self._gamma[current])
 
-    @property
-    def posterior(self) -> PosteriorSnapshot:
-        """The Gaussian of the expert in charge, or else of the likeliest (snapshot)."""
-        j = self._current
-        j = int(np.argmax(self._log_weights)) if j is None else j
-        return self._bank.posterior(np.eye(self._discounts.size)[j])
+    def _shares(self):
+        """All weight on the expert in charge, or else on the likeliest."""
+        N = len(self._gamma)
+        current = int(self._own[N])
+        return np.eye(N)[int(np.argmax(self._own[:N])) if current < 0 else current]
 
-    def _pick(self, rng):
-        if self._current is not None:
-            return self._current
-        return draw(self.probabilities, rng)
+    def _new_own(self):
+        """Scores, then who is in charge, rounds and total reward of the block."""
+        return np.append(np.zeros(len(self._gamma)), [-1.0, 0.0, 0.0])
 
-    def _choose(self, X):
-        self._current = self._pick(self._rng)
-        return self._bank.choose(self._current, X, self._rng)
-
-    def _learn(self, x, reward, decay):
-        self._bank.learn(x, reward, decay)
-        if self._current is None:  # nobody to credit: no choice led to this reward
-            return
-        self._count += 1
-        self._total += reward
-        if self._count == self._block:
-            self._close_block()
-
-    def _close_block(self):
-        low, high = self._range
-        gain = min(max((self._total / self._count - low) / (high - low), 0.0), 1.0)
-        credit = np.zeros(self._discounts.size)
-        credit[self._current] = gain / self.probabilities[self._current]
-        self._log_weights = self._log_weights + self.rate * credit / credit.size
-        self._current, self._count, self._total = None, 0, 0.0
-        if self._restarts:
-            self._bank.restart()
-
-    def _check_own_state(self):
-        if not math.isfinite(self._total):
-            raise ValueError("reward must keep the sum of a block finite")
-
-    def _restart(self):
-        self._bank.restart()
-        self._log_weights = np.zeros(self._discounts.size)
-        self._current, self._count, self._total = None, 0, 0.0
-
-    def _checked_state(self, state):
-        N = self._discounts.size
-        weights = _as_stored("log_weights", state["log_weights"], (N,))
-        count = _validate.integer("state count", state["count"], minimum=0)
-        total = _validate.number("state total", state["total"])
-        current = state["current"]
-        if current is not None:
-            current = _validate.integer("state current", current, minimum=0)
-            if current >= N:
-                raise ValueError(f"state current must be below {N}, got {current}")
-        if count >= self._block or (current is None and (count or total)):
-            raise ValueError(f"state count cannot be {count} with current {current}")
-        return {
-            "_log_weights": weights,
-            "_current": current,
-            "_count": count,
-            "_total": total,
-        }
+    def _check_own(self, own):
+        N = len(self._gamma)
+        current = _validate.integer("state own", own[N], minimum=-1, maximum=N - 1)
+        count = _validate.integer("state own", own[N + 1], minimum=0)
+        if count >= self._block or (current < 0 and (count or own[N + 2])):
+            raise ValueError(f"state own cannot count {count} with member {current}")
 
 
 def _checked_range(reward_range):

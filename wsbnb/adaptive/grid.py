@@ -49,10 +49,12 @@ def discount_grid(horizon: int, size: int = 8, dim: int = 1) -> np.ndarray:
     return np.unique(np.append(finite, 1.0))
 
 
-def checked_discounts(discounts, horizon, dim):
+def checked_discounts(discounts, base, horizon=None):
     """Different discounts in (0, 1], increasing; the default grid for None."""
     if discounts is None:
-        return discount_grid(LONG if horizon is None else horizon, dim=dim)
+        dim = _validate.integer("dim", getattr(base, "dim", 1))
+        horizon = horizon or getattr(base, "horizon", None) or LONG
+        return discount_grid(horizon, dim=dim)
     values = _validate.vector("discounts", discounts)
     if values.size > MOST:
         raise ValueError(f"discounts must hold at most {MOST}, got {values.size}")

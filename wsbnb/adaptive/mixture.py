@@ -1,16 +1,13 @@
 """A mixture over discounts, weighted by how well each predicts."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from wsbnb import _validate
-from wsbnb._types import Seed
-from wsbnb.adaptive.base import AdaptivePolicy, draw
-from wsbnb.adaptive.experts import ExpertBank
+from wsbnb._types import Array, ArrayLike, Seed
+from wsbnb.adaptive.base import AdaptivePolicy
 from wsbnb.adaptive.grid import checked_discounts
-from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot, _as_stored
+from wsbnb.kernels import bank
+from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
 
 
@@ -28,14 +25,12 @@ class DiscountMixture(AdaptivePolicy):
         w_j = \frac{e^{\ell_j}}{\sum_i e^{\ell_i}} .
 
     Each round an expert is drawn with probability :math:`w_j` and chooses the arm by
-    its own rule. For policies on WRLS the predictive variance is
-    :math:`\sigma^2(1 + x^\top V_j^{-1} x)`.
+    its own rule.
 
     Parameters
     ----------
     base : policy with a discount
-        A template, for example a :class:`WSBLinTS`; its own discount is not used. In
-        place of a policy, the dict that ``get_params()`` returns for it.
+        A template, for example a :class:`WSBLinTS`; its own discount is not used.
     discounts : array, optional
         Increasing, in (0, 1]. Default: :func:`discount_grid` up to the base's
         ``horizon``, or up to 10,000 rounds where it has none.
@@ -64,7 +59,9 @@ class DiscountMixture(AdaptivePolicy):
     Examples
     --------
     >>> import numpy as np, wsbnb
-    >>> base = wsbnb.WSBLinTS(np.zeros(1), np.eye(1), 0.3, discount=1.0)
+    >>> base = wsbnb.WSBLinTS(
+    ...     prior_mean=np.zeros(1), prior_cov=1.0, noise_std=0.3, discount=1.0
+    ... )
     >>> policy = wsbnb.DiscountMixture(base, discounts=[0.8, 1.0], rng=0)
     >>> policy.update(np.ones((50, 1)), np.ones(50))  # nothing moves
     >>> policy.weights.round(2).tolist()
@@ -75,28 +72,25 @@ class DiscountMixture(AdaptivePolicy):
     """
 
     name = "Discount mixture"
-    _changing = ("_log_evidence",)
 
     def __init__(
         self,
-        base: LinearPolicy | dict[str, Any],
+        base: LinearPolicy,
+        *,
         discounts: ArrayLike | None = None,
         evidence_discount: float = 0.999,
         rng: Seed = None,
     ) -> None:
-        self._begin(base, rng)
-        horizon = getattr(self._base, "horizon", None)
-        self._discounts = checked_discounts(discounts, horizon, self.dim)
         self._evidence_discount = _validate.discount(
             "evidence_discount", evidence_discount
         )
-        self._bank = ExpertBank(self._base, self._discounts)
-        self._restart()
+        self._master = bank.Mixture(self._evidence_discount)
+        self._begin(base, checked_discounts(discounts, base), rng)
 
     @property
-    def discounts(self) -> np.ndarray:
+    def discounts(self) -> Array:
         """The grid (a new array)."""
-        return self._discounts.copy()
+        return self._gamma.copy()
 
     @property
     def evidence_discount(self) -> float:
@@ -104,61 +98,26 @@ class DiscountMixture(AdaptivePolicy):
         return self._evidence_discount
 
     @property
-    def log_evidence(self) -> np.ndarray:
+    def log_evidence(self) -> Array:
         """The faded sums of log predictive densities, one per discount (a copy)."""
-        return self._log_evidence.copy()
+        return self._own.copy()
 
     @property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Array:
         """Probability that the next choice is made by each discount."""
-        odds = np.exp(self._log_evidence - self._log_evidence.max())
+        odds = np.exp(self._own - self._own.max())
         return odds / odds.sum()
 
     @property
     def effective_discount(self) -> float:
         r"""The weighted mean of the discounts, :math:`\sum_j w_j\gamma_j`."""
-        return float(self.weights @ self._discounts)
+        return float(self.weights @ self._gamma)
 
-    @property
-    def posterior(self) -> PosteriorSnapshot:
-        """The Gaussian with the mixture's mean and covariance (a snapshot)."""
-        return self._bank.posterior(self.weights)
+    def _shares(self):
+        return self.weights
 
-    def decay(self, steps: float = 1) -> None:
-        """Let time pass without an observation; the evidence fades too.
+    def _new_own(self):
+        return np.zeros(len(self._gamma))
 
-        Parameters
-        ----------
-        steps : float, default 1
-            Rounds, zero or positive.
-        """
-        super().decay(steps)
-        self._log_evidence = self._evidence_discount**steps * self._log_evidence
-
-    def _pick(self, rng):
-        return draw(self.weights, rng)
-
-    def _learn(self, x, reward, decay):
-        mean, variance = self._bank.predict(x)
-        residual = reward - mean
-        fade = self._evidence_discount if decay else 1.0
-        self._log_evidence = fade * self._log_evidence - 0.5 * (
-            residual**2 / variance + np.log(2.0 * np.pi * variance)
-        )
-        self._bank.learn(x, reward, decay)
-
-    def _check_own_state(self):
-        if not np.isfinite(self._log_evidence).all():
-            raise ValueError(
-                "reward must be close enough to its predictions to have a likelihood "
-                "in double precision; check its unit, or noise_std"
-            )
-
-    def _restart(self):
-        self._bank.restart()
-        self._log_evidence = np.zeros(self._discounts.size)
-
-    def _checked_state(self, state):
-        shape = self._discounts.shape
-        stored = _as_stored("log_evidence", state["log_evidence"], shape)
-        return {"_log_evidence": stored}
+    def _fade_own(self, steps):
+        self._own = self._evidence_discount**steps * self._own

@@ -1,16 +1,17 @@
 """Forget everything when the rewards surprise."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from wsbnb import _validate
 from wsbnb._types import Seed
 from wsbnb.adaptive.base import AdaptivePolicy
-from wsbnb.adaptive.experts import ExpertBank
-from wsbnb.policies.base import LinearPolicy, PosteriorSnapshot
+from wsbnb.kernels import bank
+from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
+
+STATISTIC, CLOCK = range(2)
 
 
 @register
@@ -34,8 +35,7 @@ class SurpriseRestart(AdaptivePolicy):
     ----------
     base : policy with a discount
         What is restarted. A discount of 1 leaves all forgetting to the alarms; one
-        below 1 also covers slow drift. In place of a policy, the dict that
-        ``get_params()`` returns for it.
+        below 1 also covers slow drift.
     threshold : float, default log(10000)
         The h above. While nothing changes, the mean number of rounds between false
         alarms is at least :math:`e^h`.
@@ -55,7 +55,9 @@ class SurpriseRestart(AdaptivePolicy):
     Examples
     --------
     >>> import numpy as np, wsbnb
-    >>> base = wsbnb.WSBLinTS(np.zeros(1), np.eye(1), 0.3, discount=1.0)
+    >>> base = wsbnb.WSBLinTS(
+    ...     prior_mean=np.zeros(1), prior_cov=1.0, noise_std=0.3, discount=1.0
+    ... )
     >>> policy = wsbnb.SurpriseRestart(base, rng=0)
     >>> policy.update(np.ones((50, 1)), np.ones(50))
     >>> policy.update(np.ones((5, 1)), np.zeros(5))  # a jump
@@ -64,22 +66,23 @@ class SurpriseRestart(AdaptivePolicy):
     """
 
     name = "Surprise restart"
-    _changing = ("_statistic", "_alarms", "_clock")
+    _luck = 0
 
     def __init__(
         self,
-        base: LinearPolicy | dict[str, Any],
+        base: LinearPolicy,
+        *,
         threshold: float = math.log(10_000.0),
         inflation: float = 4.0,
         rng: Seed = None,
     ) -> None:
-        self._begin(base, rng)
         self._threshold = _validate.positive("threshold", threshold)
         self._inflation = _validate.number("inflation", inflation)
         if self._inflation <= 1.0:
             raise ValueError(f"inflation must be above 1, got {self._inflation!r}")
-        self._bank = ExpertBank(self._base, [self._base.discount])
-        self._restart()
+        self._master = bank.Surprise(self._threshold, self._inflation)
+        known = getattr(getattr(base, "posterior", None), "discount", 1.0)
+        self._begin(base, [known], rng)
 
     @property
     def threshold(self) -> float:
@@ -94,46 +97,40 @@ class SurpriseRestart(AdaptivePolicy):
     @property
     def statistic(self) -> float:
         """The CUSUM now."""
-        return self._statistic
+        return float(self._own[STATISTIC])
 
     @property
     def alarms(self) -> tuple[int, ...]:
         """How many observations had come in at each alarm."""
         return self._alarms
 
-    @property
-    def posterior(self) -> PosteriorSnapshot:
-        """The Gaussian that the base policy holds now (a snapshot)."""
-        return self._bank.posterior(np.ones(1))
+    def _shares(self):
+        return np.ones(1)
 
-    def _pick(self, rng):
-        return 0
+    def _new_own(self):
+        self._alarms = ()
+        return np.zeros(2)
 
-    def _learn(self, x, reward, decay):
-        mean, variance = self._bank.predict(x)
-        surprise = float((reward - mean[0]) ** 2 / variance[0])
-        v = self._inflation
-        step = 0.5 * ((1.0 - 1.0 / v) * surprise - math.log(v))
-        self._statistic = max(0.0, self._statistic + step)
-        self._clock += 1
-        if self._statistic > self._threshold:
-            self._alarms = (*self._alarms, self._clock)
-            self._statistic = 0.0
-            self._bank.restart()
-        self._bank.learn(x, reward, decay)
+    def _noticed(self, raised):
+        first = int(self._own[CLOCK]) - len(raised)
+        new = (first + 1 + np.flatnonzero(raised)).tolist()
+        self._alarms = (*self._alarms, *new)
 
-    def _restart(self):
-        self._bank.restart()
-        self._statistic, self._alarms, self._clock = 0.0, (), 0
+    def _get_state(self):
+        return {**super()._get_state(), "alarms": self._alarms}
 
-    def _checked_state(self, state):
-        statistic = _validate.nonnegative("state statistic", state["statistic"])
-        clock = _validate.integer("state clock", state["clock"], minimum=0)
+    def _set_state(self, state):
+        super()._set_state(state)
+        clock = int(self._own[CLOCK])
         alarms = tuple(_validate.integer("state alarms", t) for t in state["alarms"])
-        rising = all(a < b for a, b in zip((0, *alarms), (*alarms, clock + 1)))
-        if statistic > self._threshold or not rising:
+        if not all(a < b for a, b in zip((0, *alarms), (*alarms, clock + 1))):
+            raise ValueError(f"state alarms must rise to at most {clock}, got {alarms}")
+        self._alarms = alarms
+
+    def _check_own(self, own):
+        if not 0.0 <= own[STATISTIC] <= self._threshold:
             raise ValueError(
-                f"state alarms must rise to at most {clock} and the statistic stay "
-                f"below {self._threshold}"
+                f"state own must have a statistic from 0 to {self._threshold}, got "
+                f"{own[STATISTIC]}"
             )
-        return {"_statistic": statistic, "_alarms": alarms, "_clock": clock}
+        _validate.integer("state own", own[CLOCK], minimum=0)

@@ -15,7 +15,7 @@ def nonnegative_values(name: str, value: Any) -> FloatOrArray:
     """A float for a number, a float64 array for anything array-like."""
     if np.ndim(value) == 0:
         return check.nonnegative(name, value)
-    array = check._finite_array(name, value)
+    array = check.finite_array(name, value)
     if array.size and array.min() < 0.0:
         raise ValueError(f"{name} must be zero or positive, got {array.min()}")
     return array

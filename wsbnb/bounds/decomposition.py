@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve
 
 from wsbnb import _validate as check
 from wsbnb._types import Array
@@ -170,7 +169,7 @@ def error_parts(
     precision, solve = _posterior(X, w, prior_cov, sigma)
     shifts = np.einsum("ij,ij->i", X, past - now)
     noise = rewards - np.einsum("ij,ij->i", X, past)
-    prior_pull = cho_solve(cho_factor(prior_cov), mean - now)
+    prior_pull = np.linalg.solve(prior_cov, mean - now)
     return ErrorParts(
         drift=solve((w * shifts) @ X / sigma**2),
         noise=solve((w * noise) @ X / sigma**2),
@@ -200,9 +199,12 @@ def _history(
 
 def _posterior(
     X: Array, w: Array, prior_cov: Array, sigma: float
-) -> tuple[Array, Callable[[Array], Array]]:
+) -> tuple[Array, Callable[..., Array]]:
     """Posterior precision and a function that applies the posterior covariance."""
     precision = np.linalg.inv(prior_cov) + (w[:, None] * X).T @ X / sigma**2
     precision = (precision + precision.T) / 2
-    factor = cho_factor(precision)
-    return precision, lambda v: cho_solve(factor, v)
+
+    def solve(v: Array) -> Array:
+        return np.asarray(np.linalg.solve(precision, v), dtype=np.float64)
+
+    return precision, solve

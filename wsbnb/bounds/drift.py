@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import lfilter
 
 from wsbnb import _validate as check
 from wsbnb._types import Array, Form
@@ -135,7 +134,10 @@ def drift_bound_path(
     if discount is not None:
         gamma = check.discount("discount", discount)
         pushes = np.sqrt(weight_sum(gamma, np.arange(1, T))) * steps
-        alpha[1:] = lfilter([1.0], [1.0, -np.sqrt(gamma)], pushes)
+        root, total = math.sqrt(gamma), 0.0
+        for t, push in enumerate(pushes.tolist(), start=1):
+            total = root * total + push
+            alpha[t] = total
     else:
         W = _check.weight_matrix("weights", weights, size=T)
         for t in range(1, T):

@@ -9,6 +9,7 @@ from wsbnb import _validate as check
 from wsbnb._types import Array, Constant, First, FloatOrArray
 from wsbnb.bounds import _check
 from wsbnb.bounds.sums import weight_sum
+from wsbnb.posterior import WSBPosterior
 
 CONSTANTS = ("trace", "lambda_max")
 
@@ -165,24 +166,28 @@ def potential_sum(
     sigma = check.positive("noise_std", noise_std)
     p = check.integer("power", power)
     _check.exactly_one(discount=discount, weights=weights)
-    prior_precision = np.linalg.inv(prior_cov)
-    precision = prior_precision.copy()
-    total = 0.0
     if discount is not None:
         gamma = check.discount("discount", discount) ** p
-    else:
-        W = _check.weight_matrix("weights", weights, size=len(X)) ** p
-    for t, x in enumerate(X):
-        if discount is None and t:
-            past = X[:t]
-            precision = (
-                prior_precision + (W[t - 1, :t, None] * past).T @ past / sigma**2
-            )
-        total += x @ np.linalg.solve(precision, x)
-        if discount is not None:
-            precision = gamma * precision + (1.0 - gamma) * prior_precision
-            precision += np.outer(x, x) / sigma**2
+        return float(_widths_before(X, prior_cov, sigma, gamma).sum())
+    W = _check.weight_matrix("weights", weights, size=len(X)) ** p
+    prior_precision = np.linalg.inv(prior_cov)
+    total = X[0] @ prior_cov @ X[0]
+    for t in range(1, len(X)):
+        past = X[:t]
+        seen = (W[t - 1, :t, None] * past).T @ past / sigma**2
+        total += X[t] @ np.linalg.solve(prior_precision + seen, X[t])
     return float(total)
+
+
+def _widths_before(X, prior_cov, sigma, gamma):
+    """Squared widths of arms before they are learnt, by the library's own recursion."""
+    posterior = WSBPosterior(
+        prior_mean=np.zeros(X.shape[1]),
+        prior_cov=prior_cov,
+        noise_std=sigma,
+        discount=gamma,
+    )
+    return posterior.predict_and_learn(X, np.zeros(len(X)))[1]
 
 
 def potential_bound(

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve
 
 from wsbnb import _validate as check
 from wsbnb._types import Array, Penalty
@@ -236,7 +235,8 @@ def _spectrum(prior_mean, prior_cov, cov, param_bound):
     cov = check.covariance("cov", cov, dim=mean.size)
     S = check.nonnegative("param_bound", param_bound)
     # M = F F^T. The SVD of F keeps the small eigenvalues that forming M would lose.
-    F = cho_solve(cho_factor(prior_cov, lower=True), np.linalg.cholesky(cov))
+    root = np.linalg.inv(np.linalg.cholesky(prior_cov))
+    F = root.T @ (root @ np.linalg.cholesky(cov))
     U, scales, _ = np.linalg.svd(F)
     length = max(S, np.abs(mean).max())
     if length == 0.0:

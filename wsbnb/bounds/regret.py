@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from wsbnb import _validate as check
 from wsbnb._types import Exploration, Form
@@ -264,6 +263,8 @@ def randomised_constants(
         a = np.sqrt(_SCALE_SQUARED) * c1
     else:
         a = check.positive("scale", scale)
+    from scipy.special import ndtr, ndtri
+
     log_term = np.log(max(draws * T / 2.0, 1.0))
     if form == "sharp":
         width = -ndtri(1.0 / (2.0 * draws * T))
@@ -381,6 +382,7 @@ def regret_bound_randomised(
     >>> bool(sharp.total < corrected.total)
     True
     """
+
     if constants is None:
         constants = randomised_constants(
             prior_mean=prior_mean,

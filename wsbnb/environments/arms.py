@@ -23,6 +23,11 @@ from wsbnb.environments._base import (
 class ArmRule(Specification):
     """Says how the arms of one trial are made."""
 
+    @property
+    def fixed(self) -> bool:
+        """Whether the same arms are offered in every round of a trial."""
+        return False
+
     def check(self, horizon: int, dim: int, bound: float) -> None:
         """Raise where the rule cannot work for this horizon, dimension and bound."""
 
@@ -56,6 +61,9 @@ class FixedArms(ArmRule):
     """
 
     count: int
+
+    #: They are.
+    fixed = True
 
     def __post_init__(self) -> None:
         self._set(count=validate.integer("count", self.count))
@@ -121,6 +129,11 @@ class GivenArms(ArmRule):
     def count(self) -> int:
         """Number of arms K."""
         return self.array.shape[-2]
+
+    @property
+    def fixed(self) -> bool:
+        """Whether there is one set for all rounds."""
+        return self.array.ndim == 2
 
     def check(self, horizon: int, dim: int, bound: float) -> None:
         if self.array.shape[-1] != dim:
@@ -223,18 +236,10 @@ class CallableArms(ArmRule):
 
 def _as_arms(name, value, dims):
     """A finite float64 copy with one of the allowed numbers of axes."""
-    try:
-        array = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} must be an array of real numbers, got {type(value).__name__}"
-        ) from error
+    array = validate.finite_array(name, value)
     if array.ndim not in dims or 0 in array.shape:
         allowed = " or ".join({2: "(K, d)", 3: "(rounds, K, d)"}[n] for n in dims)
         raise ValueError(f"{name} must have shape {allowed}, got {array.shape}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
     return array
 
 

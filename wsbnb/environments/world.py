@@ -283,4 +283,4 @@ class World:
 def _seed_sequence(seed):
     if isinstance(seed, np.random.SeedSequence):
         return child(seed)
-    return np.random.SeedSequence(validate.integer("seed", seed, minimum=0))
+    return np.random.SeedSequence(validate.seed("seed", seed))

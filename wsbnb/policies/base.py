@@ -1,14 +1,22 @@
-"""The friendly shell around the compiled round."""
+"""What a policy is, for everybody, and one that is made of two parts."""
 
 import copy
+import functools
 import inspect
+import threading
 
 import numpy as np
 
-from wsbnb import _validate, kernels
-from wsbnb._gaussian import GaussianPosterior, cholesky, inverse
+from wsbnb import _validate
 from wsbnb._types import Any, Array, ArrayLike, FilePath, Mapping, Seed, Self
-from wsbnb.policies import rules, saving, theory
+from wsbnb.exploration import Exploration
+from wsbnb.kernels import explore, rounds
+from wsbnb.policies import saving, theory
+from wsbnb.posterior import _NO_NOISE, _NO_SCORES, _UNASKED, WSBPosterior
+
+#: A class that defines one of these plays a round of its own, unless it says that the
+#: compiled round is the same.
+_ROUND = ("pull", "update", "_arms", "_observations", "_choose", "_learn")
 
 
 class Policy:
@@ -17,13 +25,24 @@ class Policy:
     A policy of your own needs `_choose`, `_learn` and `_restart`; to be saved also
     `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
     in `_choose` only, and must keep everything else it knows in plain attributes.
+
+    One policy may be used from several threads: `pull` and `update` take turns.
     """
 
     #: Name in tables and pictures.
     name = "Policy"
+    #: Whether `simulate` may play the compiled round instead of `pull` and `update`.
+    compiled = False
 
     def __init__(self, rng: Seed = None) -> None:
+        self._turn = threading.RLock()
         self._set_generator(rng)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = cls.__dict__
+        if "compiled" not in own and any(method in own for method in _ROUND):
+            cls.compiled = False
 
     # -- what a subclass says ---------------------------------------------------
 
@@ -54,7 +73,14 @@ class Policy:
         int
             The row to play; ties go to the lowest index.
         """
-        return int(self._choose(self._arms(X)))
+        arms = self._arms(X)
+        with self._turn:
+            before = self._rng.bit_generator.state
+            try:
+                return int(self._choose(arms))
+            except BaseException:
+                self._rng.bit_generator.state = before
+                raise
 
     def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
         """Learn from one observation, or from several in order.
@@ -68,30 +94,38 @@ class Policy:
         decay : bool, default True
             With True each row is a round of its own: the past fades by one step, then
             the row is added. With False the rows are added at full weight and nothing
-            fades; call :meth:`LinearPolicy.decay` when your own clock ticks.
-
-        Notes
-        -----
-        Rewards may come late and in any order: pull as often as you like, update when
-        a reward arrives. A reward counts from its arrival, not from its pull. All input
-        is checked before the state changes, and a failed update changes nothing.
+            fades; call ``decay`` when your own clock ticks.
         """
         X, rewards = self._observations(x, reward)
-        self._learn_all(X, rewards.tolist(), bool(decay))
-
-    def _learn_all(self, X, rewards, decay):
-        for row, value in zip(X, rewards, strict=True):
-            self._learn(row, value, decay)
+        decay = _validate.flag("decay", decay)
+        with self._turn:
+            for row, value in zip(X, rewards.tolist(), strict=True):
+                self._learn(row, value, decay)
 
     def reset(self) -> None:
         """Back to the state of a new policy, the random generator included."""
-        self._rng.bit_generator.state = copy.deepcopy(self._rng_start)
-        self._restart()
+        with self._turn:
+            self._rng.bit_generator.state = copy.deepcopy(self._rng_start)
+            self._restart()
 
     # -- copies and files -------------------------------------------------------
 
     def clone(self, rng: Seed = None) -> Self:
-        """An independent copy that continues exactly as this policy would.
+        """A new policy with the same settings that has learnt nothing.
+
+        Parameters
+        ----------
+        rng : None, int, SeedSequence or Generator
+            Its generator. With None it starts where this policy's generator started.
+        """
+        return self.copy(rng)._forgotten()
+
+    def _forgotten(self):
+        self.reset()
+        return self
+
+    def copy(self, rng: Seed = None) -> Self:
+        """An independent policy that goes on exactly as this one would.
 
         Parameters
         ----------
@@ -100,19 +134,24 @@ class Policy:
             otherwise, as copies for many users should. With None it draws the same
             numbers as this policy.
         """
-        twin = copy.deepcopy(self)
+        with self._turn:
+            twin = copy.deepcopy(self)
         if rng is not None:
             twin._set_generator(rng)
         return twin
 
+    def __copy__(self) -> Self:  # a shallow copy would share what changes in place
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_turn"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state, _turn=threading.RLock())
+
     def _set_generator(self, rng):
         self._rng = _validate.generator("rng", rng)
         self._rng_start = copy.deepcopy(self._rng.bit_generator.state)
-
-    def __copy__(
-        self,
-    ) -> Self:  # a shallow copy would share arrays that change in place
-        return self.clone()
 
     def get_params(self) -> dict[str, Any]:
         """The constructor's arguments, without the random generator.
@@ -125,8 +164,7 @@ class Policy:
 
     @classmethod
     def _setting_names(cls):
-        names = inspect.signature(cls.__init__).parameters
-        return [name for name in names if name not in ("self", "rng")]
+        return _arguments(cls)
 
     def save(self, path: FilePath) -> None:
         """Write the policy to a plain data file (JSON), generator included.
@@ -134,14 +172,14 @@ class Policy:
         Parameters
         ----------
         path : str or path-like
-            Replaced in one step: an interrupted save leaves the old file whole (a
-            killed process may leave a hidden file beside it, which can be deleted).
+            Replaced in one step: an interrupted save leaves the old file whole.
 
         See Also
         --------
         wsbnb.load : the way back.
         """
-        saving.save(self, path)
+        with self._turn:
+            saving.save(self, path)
 
     def _get_state(self) -> dict[str, Any]:
         """What changes while playing, as a dict of plain numbers and arrays."""
@@ -163,6 +201,12 @@ class Policy:
         return f"{type(self).__name__}({words})"
 
 
+@functools.cache
+def _arguments(cls):
+    names = inspect.signature(cls.__init__).parameters
+    return tuple(name for name in names if name not in ("self", "rng"))
+
+
 def _short(value):
     if isinstance(value, float):
         return f"{value:.6g}"
@@ -173,108 +217,201 @@ def _short(value):
     return repr(value)
 
 
-_TOO_LARGE = (
-    "x and reward must keep the precision matrix finite and positive definite in "
-    "double precision; rescale the arms, or use a less extreme noise_std or prior"
-)
-
-
-class PosteriorSnapshot(GaussianPosterior):
-    """A Gaussian read off a policy: `mean`, `cov`, `precision`, `predict`, `sample`."""
-
-    def __init__(
-        self,
-        precision: Array,
-        shift: Array,
-        prior: tuple[Array, Array],
-        noise_std: float,
-        counts: Array,
-    ) -> None:
-        self._P, self._h = precision, shift
-        self._L = cholesky(precision)
-        if self._L is None:
-            raise ValueError(_TOO_LARGE)
-        self._prior_precision, self._prior_mean = prior
-        self._noise_std = noise_std
-        self._clock = float(counts[kernels.CLOCK])
-        self._weight_sum = float(counts[kernels.WEIGHT_SUM])
-        self._squared_weight_sum = float(counts[kernels.SQUARED_WEIGHT_SUM])
-
-    @property
-    def prior_cov(self) -> Array:
-        """Prior covariance (a new array)."""
-        return inverse(cholesky(self._prior_precision))
-
-    def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
-        """A snapshot does not learn."""
-        raise TypeError("a snapshot does not learn; call update on the policy")
-
-    def decay(self, steps: float = 1) -> None:
-        """A snapshot does not age."""
-        raise TypeError("a snapshot does not age; call decay on the policy")
-
-    def _settings(self):
-        return f"noise_std={self._noise_std:g}"
-
-
+@saving.register
 class LinearPolicy(Policy):
-    """A policy whose round is compiled: an estimator, a width and an exploration rule.
+    """A policy made of a posterior and a way to explore; its round is compiled.
 
-    Subclasses give `self._rule`, built once from checked settings.
+    Parameters
+    ----------
+    posterior : WSBPosterior
+        Prior, noise level and rule of forgetting. It is copied, with what it has
+        learnt.
+    exploration : an exploration of :mod:`wsbnb.exploration`
+    rng : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    A Thompson sampler on a sliding window, and one that restarts:
+
+    >>> import wsbnb
+    >>> from wsbnb.exploration import Thompson
+    >>> from wsbnb.weights import Restart, SlidingWindow
+    >>> prior = {"prior_mean": [0.0, 0.0], "prior_cov": 1.0, "noise_std": 0.5}
+    >>> windowed, restarting = (
+    ...     wsbnb.LinearPolicy(
+    ...         wsbnb.WSBPosterior(**prior, forgetting=rule), Thompson(), rng=0
+    ...     )
+    ...     for rule in (SlidingWindow(50), Restart(100))
+    ... )
+    >>> windowed.pull([[1.0, 0.0], [0.0, 1.0]])
+    1
     """
 
-    #: Standard normals consumed by one pull: 0, 1 or "dim".
-    _normals = 0
-    #: Whether the estimator counts in units of sigma = 1, as WRLS does.
-    _unit_noise = False
+    name = "Linear policy"
+    compiled = True
 
-    def _start(self, rule, rng):
-        Policy.__init__(self, rng)
-        self._rule = rule
-        self._restart()
-        theory.check_settings(rule, stacklevel=3)
+    def __init__(
+        self, posterior: WSBPosterior, exploration: Exploration, *, rng: Seed = None
+    ) -> None:
+        if not isinstance(posterior, WSBPosterior):
+            raise TypeError(f"posterior must be a WSBPosterior, got {posterior!r}")
+        if not isinstance(exploration, Exploration):
+            raise TypeError(
+                "exploration must be one of wsbnb.exploration, for example Thompson(), "
+                f"got {exploration!r}"
+            )
+        self._compose(posterior.copy(), exploration, rng)
+
+    def _compose(self, posterior, exploration, rng, **own):
+        """Put the parts together; `own` are settings that no part has by that name."""
+        super().__init__(rng)
+        posterior._prepare(exploration)
+        if posterior._rule is None:
+            self.compiled = False  # its rule of forgetting is a Python function
+        self._posterior, self._exploration = posterior, exploration
+        self.__dict__.update(own)
+        self._explore = exploration.compiled(posterior._prior)
+        self._n_normals = exploration.normals(posterior.dim)
+        self._noise_check = theory.NoiseCheck()
+        theory.check_settings(posterior, exploration)
+
+    # -- settings ---------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        # Settings are read where they are kept: in the parts.
+        if not name.startswith("_") and name in type(self)._setting_names():
+            exploration = self._exploration
+            places = (exploration, getattr(exploration, "optimism", None))
+            for place in (*places, self._posterior):
+                if hasattr(place, name):
+                    return getattr(place, name)
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # The compiled rule is built once: a setting changed later would be a lie.
-        if "_rule" in self.__dict__ and name in self.__dict__:
-            if name in self._setting_names():
-                raise AttributeError(
-                    f"{name} cannot be changed, got {value!r}; with_settings gives a "
-                    "policy with other settings that goes on from here"
-                )
+        # The compiled settings are built once: one changed later would be a lie.
+        ours = not name.startswith("_") and name in self._setting_names()
+        if ours and hasattr(self, name):  # a subclass may set one of its own, once
+            raise AttributeError(
+                f"{name} cannot be changed, got {value!r}; set_params changes settings "
+                "and keeps what was learnt"
+            )
         super().__setattr__(name, value)
+
+    @property
+    def posterior(self) -> WSBPosterior:
+        """The estimate that the policy plays from: the object itself, not a copy."""
+        return self._posterior
+
+    @property
+    def exploration(self) -> Exploration:
+        """How the policy explores."""
+        return self._exploration
 
     @property
     def dim(self) -> int:
         """Dimension d of arms and parameter."""
-        return self._rule.prior.h0.size
+        return self._posterior.dim
+
+    @property
+    def noise_std(self) -> float:
+        """Noise level that the policy believes in."""
+        return self._posterior.noise_std
 
     @property
     def n_normals(self) -> int:
         """How many standard normals one pull draws."""
-        return self.dim if self._normals == "dim" else self._normals
+        return self._n_normals
 
     @property
     def rounds(self) -> float:
         """Rounds learnt from, in steps of the policy's clock."""
-        return float(self._state.counts[kernels.CLOCK])
+        return self._posterior.rounds
 
-    @property
-    def posterior(self) -> PosteriorSnapshot:
-        """The Gaussian over the parameter that the policy holds now (a snapshot).
+    def set_params(self, **changes: Any) -> Self:
+        """Change settings in place and keep what was learnt.
 
-        For WRLS policies this is the Gaussian whose mean is the WRLS estimate: its
-        precision is ``V / noise_std**2``.
+        Parameters
+        ----------
+        **changes
+            Arguments of the constructor. What the learnt sums are made of (dimension,
+            prior, noise level, window) can change only while nothing is learnt.
+
+        Returns
+        -------
+        LinearPolicy
+            This policy.
+
+        Examples
+        --------
+        >>> import numpy as np, wsbnb
+        >>> policy = wsbnb.WSBLinTS(
+        ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.5, discount=0.9
+        ... )
+        >>> policy.update([1.0, 0.0], 0.3)
+        >>> policy.set_params(discount=0.99).discount
+        0.99
+        >>> policy.rounds
+        1.0
         """
-        scale = 1.0 / self.noise_std**2 if self._unit_noise else 1.0
-        prior = self._rule.prior
-        return PosteriorSnapshot(
-            scale * self._state.P,
-            scale * self._state.h,
-            (scale * prior.P0, prior.mu0),
-            self.noise_std,
-            self._state.counts,
-        )
+        names = self._setting_names()
+        for name in changes:
+            _validate.choice("changes", name, names)
+        with self._turn:
+            other = type(self)(**{**self.get_params(), **changes})
+            if self.rounds:
+                other._posterior._continue(self._posterior, sorted(changes))
+            other._rng, other._rng_start = self._rng, self._rng_start
+            if "posterior" not in changes:  # who holds the posterior holds the live one
+                self._posterior.__dict__.update(other._posterior.__dict__)
+                other._posterior = self._posterior
+            self.__dict__.update({**other.__dict__, "_turn": self._turn})
+        return self
+
+    # -- playing ----------------------------------------------------------------
+
+    def update(
+        self, x: ArrayLike, reward: ArrayLike, decay: bool = True, age: float = 0
+    ) -> None:
+        """Learn from one observation, or from several in order.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+            The arm played, or one arm per row.
+        reward : float or array of shape (n,)
+            What it paid.
+        decay : bool, default True
+            With True each row is a round of its own: the past fades by one step, then
+            the row is added. With False the rows are added at full weight and nothing
+            fades; call :meth:`decay` when your own clock ticks.
+        age : float, default 0
+            How many rounds ago the arm was pulled. Rewards may come late and in any
+            order: with its age a reward gets the weight that it would have by now.
+
+        Notes
+        -----
+        All input is checked before the state changes, and a failed update changes
+        nothing.
+        """
+        X, rewards = self._observations(x, reward)
+        with self._turn:
+            look = not self._noise_check.done
+            predicted = np.empty((len(X) if look else 0, 2))
+            self._posterior._observe(X, rewards, decay, age, self._explore, predicted)
+            if look:
+                self._noise_check.add(predicted, rewards, self.noise_std)
+
+    def decay(self, steps: float = 1) -> None:
+        """Let time pass without an observation.
+
+        Parameters
+        ----------
+        steps : float, default 1
+            Rounds on the policy's clock, zero or positive. Window and restart policies
+            count whole rounds.
+        """
+        with self._turn:
+            self._posterior._pass_time(steps, self._explore)
 
     def scores(self, X: ArrayLike) -> Array:
         """The numbers that the next pull will compare, one per arm.
@@ -305,173 +442,118 @@ class LinearPolicy(Policy):
             ``mean`` and ``width`` (K,) arrays, ``radius`` and its part ``penalty``, and
             ``score``. Where the rule has no use for mean and width, as in Thompson
             sampling, they are the posterior mean and standard deviation of the arm's
-            expected reward.
+            expected reward, and the radius is 0.
         """
-        X_T = np.ascontiguousarray(self._arms(X).T)
-        work = kernels.make_work(*X_T.shape)
-        normals = copy.deepcopy(self._rng).standard_normal(self.n_normals)
-        radius, penalty = kernels.score(self._rule, self._state, X_T, normals, work)
-        mean, width = work.rows[kernels.MEANS], work.rows[kernels.WIDTHS]
-        if np.isnan(mean + width).all():
-            mean, width = self.posterior.predict(X_T.T, noise=False)
-        return {
-            "mean": mean,
-            "width": width,
-            "radius": radius,
-            "penalty": penalty,
-            "score": work.rows[kernels.SCORES],
-        }
+        arms = self._arms(X)
+        with self._turn:
+            bound = self._posterior._state.bound
+            kept = None if bound is None else bound.copy()
+            self._decide(arms, copy.deepcopy(self._rng))
+            if kept is not None:
+                bound[:] = kept
+            rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
+            if isinstance(self._explore, explore.Widths):
+                mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
+            else:
+                mean, variance = self._posterior._predict(arms)
+                width = np.sqrt(variance)
+            score = rows[explore.SCORES].copy()
+        return {"mean": mean, "width": width, **said, "score": score}
 
-    def with_settings(self, **changes: Any) -> Self:
-        """A policy with other settings that goes on from what this one has learnt.
-
-        Parameters
-        ----------
-        **changes
-            Arguments of the constructor. What the learnt sums are made of cannot
-            change: dimension, prior, window, and the noise level of WSB policies.
-
-        Returns
-        -------
-        LinearPolicy
-            With a copy of the state and of the generator; this policy stays as it is.
-
-        Examples
-        --------
-        >>> import numpy as np, wsbnb
-        >>> policy = wsbnb.WSBLinTS(np.zeros(2), np.eye(2), 0.5, discount=0.9, rng=0)
-        >>> policy.update([1.0, 0.0], 0.3)
-        >>> slower = policy.with_settings(discount=0.99)
-        >>> (
-        ...     slower.discount,
-        ...     bool((slower.posterior.mean == policy.posterior.mean).all()),
-        ... )
-        (0.99, True)
-        """
-        free = [name for name in self._setting_names() if name not in self._fixed()]
-        for name in changes:
-            _validate.choice("changes", name, free)
-        other = type(self)(**{**self.get_params(), **changes})
-        other._rng = copy.deepcopy(self._rng)
-        other._rng_start = copy.deepcopy(self._rng_start)
-        other._state = copy.deepcopy(self._state)
-        return other
-
-    def _fixed(self):
-        """Settings that the learnt sums are made of."""
-        names = ("dim", "prior_mean", "prior_cov", "regularization", "length", "period")
-        return names if self._unit_noise else (*names, "noise_std")
-
-    def decay(self, steps: float = 1) -> None:
-        """Let time pass without an observation.
-
-        Parameters
-        ----------
-        steps : float, default 1
-            Rounds on the policy's clock, zero or positive. Window and restart policies
-            count whole rounds.
-        """
-        steps = _validate.nonnegative("steps", steps)
-        if self._rule.settings.forgetting != kernels.EXPONENTIAL and steps != int(
-            steps
-        ):
-            raise ValueError(f"steps must be a whole number here, got {steps!r}")
-        kernels.advance(self._rule, self._state, steps)
+    def _said(self):
+        said = self._posterior._work.said
+        names = {"radius": explore.RADIUS, "penalty": explore.PENALTY}
+        return {name: float(said[place]) for name, place in names.items()}
 
     def _choose(self, X):
-        X_T = np.ascontiguousarray(X.T)
-        normals = self._rng.standard_normal(self.n_normals)
-        work = kernels.make_work(*X_T.shape)
-        arm = kernels.choose(self._rule, self._state, X_T, normals, work)
-        if arm < 0:
-            raise ValueError(_TOO_LARGE)
-        return arm
+        return self._decide(X, self._rng)
 
-    def _learn_all(self, X, rewards, decay):
-        before = [array.copy() for array in self._state]
-        try:
-            late = max(0, len(X) - theory.LOOK)  # of a long batch only the end
-            super()._learn_all(X[:late], rewards[:late], decay)
-            for row, value in zip(X[late:], rewards[late:], strict=True):
-                self._look_at_noise(row, value)
-                self._learn(row, value, decay)
-            self._check_estimate()
-        except BaseException:
-            for array, old in zip(self._state, before, strict=True):
-                array[...] = old
-            raise
-
-    def _look_at_noise(self, x, reward):
-        P, h = self._state.P, self._state.h
-        self._noise_check.add(
-            P, h, self.noise_std, self._unit_noise, x, reward, stacklevel=4
+    def _decide(self, X, rng):
+        """One compiled round that learns nothing."""
+        post = self._posterior
+        post._make_room(len(X))
+        bound = post._state.bound
+        before = None if bound is None else bound.copy()
+        chosen = np.empty(1, dtype=np.int64)
+        rounds.play(
+            self._explore,
+            post._compiled_rule(),
+            post._prior,
+            post._state,
+            post._work,
+            np.ascontiguousarray(X.T)[None],
+            _NO_REWARD,
+            _NO_NOISE,
+            rng.standard_normal((1, self._n_normals)),
+            chosen,
+            _UNASKED,
+            1.0,
+            1.0,
+            True,
+            False,
         )
+        if chosen[0] < 0:
+            if before is not None:
+                bound[:] = before
+            raise ValueError(_NO_SCORES)
+        return chosen[0]
 
-    def _check_estimate(self):
-        P, h, P_tilde = self._state.P, self._state.h, self._state.P_tilde
-        matrices = (P, P_tilde) if self._rule.settings.local else (P,)
-        sound = all(cholesky(matrix) is not None for matrix in matrices)
-        # False for not-a-number too; leaves room for the products of a scoring.
-        if not (sound and (np.abs(h) < 1e300).all()):
+    def _play_rounds(self, arms, expected, noise):
+        """Many rounds that choose and learn, for `simulate`; arms are (.., d, K)."""
+        post = self._posterior
+        post._make_room(arms.shape[2])
+        chosen = np.empty(len(noise), dtype=np.int64)
+        rounds.play(
+            self._explore,
+            post._rule,
+            post._prior,
+            post._state,
+            post._work,
+            arms,
+            expected,
+            noise,
+            self._rng.standard_normal((len(noise), self._n_normals)),
+            chosen,
+            _UNASKED,
+            1.0,
+            1.0,
+            True,
+            True,
+        )
+        if chosen.min() < 0:
             raise ValueError(
-                f"{_TOO_LARGE}, got a largest precision entry of {np.abs(P).max():.3g} "
-                f"and a largest weighted sum of rewards of {np.abs(h).max():.3g}"
+                "policies must have a noise_std and a prior that keep the precision "
+                "matrix positive definite in double precision, got a largest entry of "
+                f"{np.abs(post._state.sums).max():.3g}"
             )
+        return chosen
 
-    def _learn(self, x, reward, decay):
-        if decay:
-            kernels.observe(self._rule, self._state, x, reward)
-        elif self._rule.settings.forgetting == kernels.WINDOW:
-            raise ValueError(
-                "decay must be True for a sliding window, got False: the window counts "
-                "observations"
-            )
-        else:
-            kernels.absorb(self._rule, self._state, x, reward)
+    def _estimate(self):
+        """What `simulate` keeps of the estimate before a recorded decision."""
+        mean = self._posterior.mean
+        return {f"estimate_{i}": value for i, value in enumerate(mean.tolist())}
+
+    def _explained(self, arm):
+        """What `simulate` keeps of a recorded decision."""
+        if not isinstance(self._explore, explore.Widths):
+            return self._said()
+        rows = self._posterior._work.rows
+        width, mean = rows[explore.WIDTHS, arm], rows[explore.MEANS, arm]
+        return {**self._said(), "width": float(width), "mean": float(mean)}
 
     def _restart(self):
-        self._state = rules.new_state(self._rule)
+        self._posterior.reset()
         self._noise_check = theory.NoiseCheck()
 
     def _get_state(self):
-        return self._state._asdict()
+        return {
+            "posterior": self._posterior._get_state(),
+            "residuals": self._noise_check.get_state(),
+        }
 
     def _set_state(self, state):
-        fresh = rules.new_state(self._rule)._asdict()
-        arrays = {
-            field: _as_stored(field, state[field], start.shape)
-            for field, start in fresh.items()
-        }
-        for field in ("P", "P_tilde"):
-            _validate.covariance(f"state {field}", arrays[field])
-        counts, ring = arrays["counts"], arrays["ring_w"]
-        head = counts[kernels.HEAD]
-        # The compiled code trusts these: a head beyond the ring would crash it.
-        if (counts < 0.0).any() or head not in range(max(ring.size, 1)):
-            raise ValueError(f"state counts cannot be {counts.tolist()}")
-        if not np.isin(ring, (0.0, 1.0)).all():
-            raise ValueError("state ring_w must hold zeros and ones")
-        if self._rule.settings.penalty in (kernels.CXV, kernels.TRIANGLE):
-            self._check_stored_bound(arrays["P"], *arrays["bound"])
-        self._state = kernels.State(**arrays)
-
-    def _check_stored_bound(self, P, top, step):
-        """The radius trusts that ``P >= P0^2 / top``; a file must not lie about it."""
-        sound = top > 0.0 and 0.0 < step < 1.0
-        slack = 1.0 + 1e-9
-        if (
-            not sound
-            or cholesky(P - self._rule.prior.P0_squared / (top * slack)) is None
-        ):
-            raise ValueError(f"state bound cannot be {[top, step]} with this state P")
+        self._posterior._set_state(state["posterior"])
+        self._noise_check.set_state(state["residuals"])
 
 
-def _as_stored(field, value, shape):
-    array = np.array(value, dtype=np.float64)
-    if array.size == 0 and 0 in shape:
-        array = array.reshape(shape)  # an empty list has forgotten its columns
-    if array.shape != shape:
-        raise ValueError(f"state {field} must have shape {shape}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"state {field} must be finite")
-    return array
+_NO_REWARD = np.zeros((1, 1))

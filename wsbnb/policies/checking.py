@@ -7,7 +7,6 @@ import pickle
 import tempfile
 
 import numpy as np
-import pandas as pd
 
 from wsbnb import _validate
 from wsbnb._types import Playable
@@ -52,7 +51,9 @@ def check_policy(
     Examples
     --------
     >>> import numpy as np, wsbnb
-    >>> policy = wsbnb.WSBLinTS(np.zeros(2), np.eye(2), 0.5, 0.99, rng=0)
+    >>> policy = wsbnb.WSBLinTS(
+    ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.5, discount=0.99, rng=0
+    ... )
     >>> done = wsbnb.check_policy(policy)
     >>> "a loaded file continues" in done
     True
@@ -176,10 +177,17 @@ def _independent_copy(policy, script):
         _assert_equal_runs(reference, again, f"playing a {make.__name__} changed it")
 
 
-def _clone_continues(policy, script):
+def _copy_continues(policy, script):
     script.play(policy)
-    clone = policy.clone()
-    _assert_equal_runs(script.play(policy), script.play(clone), "the clone differs")
+    twin = policy.copy()
+    _assert_equal_runs(script.play(policy), script.play(twin), "the copy differs")
+
+
+def _clone_is_new(policy, script):
+    script.play(policy)
+    new = policy.clone()
+    policy.reset()
+    _assert_equal_runs(script.play(policy), script.play(new), "the clone differs")
 
 
 def _pickle_continues(policy, script):
@@ -189,7 +197,7 @@ def _pickle_continues(policy, script):
 
 
 def _file_continues(policy, script):
-    if saving._REGISTRY.get(type(policy).__name__) is not type(policy):
+    if not saving.is_registered(type(policy)):
         return _SKIPPED
     script.play(policy)
     with tempfile.TemporaryDirectory() as folder:
@@ -289,6 +297,8 @@ def _errors_change_nothing(policy, script):
 
 
 def _lists_and_frames(policy, script):
+    import pandas as pd
+
     twin = copy.deepcopy(policy)
     expected = script.play(twin)
     for t, (X, rewards) in enumerate(script.rounds):
@@ -318,7 +328,8 @@ _CHECKS = [
     ("equal copies play alike", (), _deterministic),
     ("inputs are not kept", (), _nothing_kept),
     ("copies are independent", ("clone",), _independent_copy),
-    ("a clone continues", ("clone",), _clone_continues),
+    ("a copy continues", ("copy",), _copy_continues),
+    ("a clone is new", ("clone", "reset"), _clone_is_new),
     ("a pickle continues", ("clone",), _pickle_continues),
     ("a loaded file continues", ("save",), _file_continues),
     ("reset goes back to the start", ("reset",), _reset_equals_start),

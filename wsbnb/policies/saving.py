@@ -1,25 +1,47 @@
-"""Save a policy to a plain JSON file and load it again; nothing in it is executed."""
+"""Save a policy to a plain JSON file and load it again; nothing in it is executed.
 
+A file holds the class by name, its settings, what was learnt, the generator, and a
+checksum over all of it. Settings that are objects (a rule of forgetting, a way to
+explore, a posterior, another policy) are written as ``{"kind": name, **settings}``.
+"""
+
+import dataclasses
+import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 
-from wsbnb import _validate
+from wsbnb import _validate, exploration, weights
 from wsbnb._files import replace_file
 from wsbnb._types import Any, FilePath, Registered, Seed
+from wsbnb.policies import old_files
+from wsbnb.posterior import WRLS, WSBPosterior
 
 FORMAT = "wsbnb-policy"
-VERSION = 1
+VERSION = 2
 
 _REGISTRY: dict[str, Any] = {}
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # NumPy takes these positions as they are and reads beyond its arrays if they lie.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}
-# Setting and the part of the state whose length it is.
-_LENGTHS = {"dim": "h", "length": "ring_w"}
 # What reading a damaged or hostile file may raise.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+#: Parts of a policy that a file may name, with their module: Greedy is also a policy.
+_PARTS = {
+    f"{kind.__module__.removeprefix('wsbnb.')}.{kind.__name__}": kind
+    for kind in (
+        weights.Exponential,
+        weights.Polynomial,
+        weights.Restart,
+        weights.SlidingWindow,
+        exploration.Greedy,
+        exploration.Optimism,
+        exploration.RandomisedOptimism,
+        exploration.Thompson,
+        exploration.Uniform,
+    )
+}
 
 
 def register(cls: Registered) -> Registered:
@@ -52,9 +74,17 @@ def register(cls: Registered) -> Registered:
     return cls
 
 
+def is_registered(cls: type) -> bool:
+    """Whether a file may name this very class."""
+    return _REGISTRY.get(cls.__name__) is cls
+
+
+# --- writing --------------------------------------------------------------------------
+
+
 def save(policy: Any, path: FilePath) -> None:
     """Write `policy` to `path` in one step."""
-    if _REGISTRY.get(type(policy).__name__) is not type(policy):
+    if not is_registered(type(policy)):
         raise TypeError(
             f"policy must be one of {sorted(_REGISTRY)}, got {type(policy).__name__}; "
             "decorate your class with wsbnb.register to save it"
@@ -71,8 +101,16 @@ def save(policy: Any, path: FilePath) -> None:
         "rng": policy._rng.bit_generator.state,
         "rng_start": policy._rng_start,
     }
-    text = json.dumps(content, default=_plain, indent=1, allow_nan=False)
-    replace_file(path, text.encode())
+    # Through text once, so that the checksum is over what a reader will see.
+    content = json.loads(json.dumps(content, default=_plain, allow_nan=False))
+    content["checksum"] = _checksum(content)
+    replace_file(path, json.dumps(content, indent=1).encode())
+
+
+def _checksum(content):
+    rest = {key: value for key, value in content.items() if key != "checksum"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value):
@@ -82,7 +120,31 @@ def _plain(value):
         return int(value)
     if isinstance(value, np.floating):
         return float(value)
-    raise TypeError(f"cannot be written as plain data: {value!r}")
+    if isinstance(value, WSBPosterior):
+        return _posterior_settings(value)
+    for name, kind in _PARTS.items():
+        if type(value) is kind:
+            fields = [field.name for field in dataclasses.fields(kind)]
+            return {"kind": name, **{field: getattr(value, field) for field in fields}}
+    if is_registered(type(value)):
+        return {"kind": type(value).__name__, **value.get_params()}
+    raise TypeError(f"policy must consist of plain data to be saved, got {value!r}")
+
+
+def _posterior_settings(posterior):
+    words = {
+        "forgetting": posterior.forgetting,
+        "noise_std": posterior.noise_std,
+        "squared_weights": posterior._squares,
+    }
+    if isinstance(posterior, WRLS):
+        ridge = {"dim": posterior.dim, "regularization": posterior.regularization}
+        return {"kind": "WRLS", **ridge, **words}
+    prior = {"prior_mean": posterior.prior_mean, "prior_cov": posterior.prior_cov}
+    return {"kind": "WSBPosterior", **prior, **words}
+
+
+# --- reading --------------------------------------------------------------------------
 
 
 def load(path: FilePath, rng: Seed = None) -> Any:
@@ -110,7 +172,9 @@ def load(path: FilePath, rng: Seed = None) -> Any:
     Examples
     --------
     >>> import os, tempfile, numpy as np, wsbnb
-    >>> policy = wsbnb.WSBLinTS(np.zeros(2), np.eye(2), 0.5, 0.99, rng=0)
+    >>> policy = wsbnb.WSBLinTS(
+    ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.5, discount=0.99, rng=0
+    ... )
     >>> policy.update([1.0, 0.0], 0.3)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     policy.save(os.path.join(folder, "policy.json"))
@@ -138,31 +202,71 @@ def _read(path):
         ) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a {FORMAT} file")
-    if content.get("version") != VERSION:
+    version = content.get("version")
+    if version not in (1, VERSION):
         raise ValueError(
-            f"{path} has format version {content.get('version')!r}; "
-            f"this wsbnb reads version {VERSION}"
+            f"{path} has format version {version!r}; this wsbnb reads versions 1 to "
+            f"{VERSION}"
         )
     missing = {"class", "params", "state", "rng", "rng_start"} - set(content)
     if missing:
         raise ValueError(f"{path} lacks {sorted(missing)}")
+    if version == 1:
+        return _from_version_1(path, content)
+    if content.get("checksum") != _checksum(content):
+        raise ValueError(f"{path} was damaged or changed: its checksum does not fit")
     return content
 
 
+def _from_version_1(path, content):
+    try:
+        return old_files.from_version_1(content)
+    except _FAULTS as error:
+        raise ValueError(f"{path} is not a whole policy file: {error}") from error
+
+
 def _build(content):
-    name, params, state = content["class"], content["params"], content["state"]
+    name = content["class"]
     if name not in list(_REGISTRY):
         raise ValueError(f"class {name!r} is not one of {sorted(_REGISTRY)}")
-    # Before anything of the size that the settings claim is made.
-    for setting, field in _LENGTHS.items():
-        if setting in params and field in state:
-            if len(state[field]) != params[setting]:
-                raise ValueError(f"state {field} does not have length {setting}")
-    policy = _REGISTRY[name](**params)
+    policy = _REGISTRY[name](**_settings(content["params"], content["state"]))
     policy._rng = _generator(content["rng"])
     policy._rng_start = _generator(content["rng_start"]).bit_generator.state
-    policy._set_state(state)
+    policy._set_state(content["state"])
     return policy
+
+
+def _settings(params, state):
+    """The constructor's arguments; nothing is made that the file has no room for."""
+    witness = len(json.dumps(state))
+    for name in ("dim", "length"):
+        if _largest(params, name) > witness:
+            raise ValueError(
+                f"{name} cannot be {_largest(params, name)} with so short a state"
+            )
+    return {name: _rebuilt(value) for name, value in params.items()}
+
+
+def _largest(params, name):
+    """The largest value of a setting in nested settings."""
+    if not isinstance(params, dict):
+        return 0
+    own = params.get(name)
+    own = own if isinstance(own, int | float) else 0
+    return max([own, *(_largest(value, name) for value in params.values())])
+
+
+def _rebuilt(value):
+    """A setting from a file: plain data, or a part that may be named."""
+    if not isinstance(value, dict):
+        return value
+    words = {name: _rebuilt(inner) for name, inner in value.items() if name != "kind"}
+    kind = value.get("kind")
+    posteriors = {"WRLS": WRLS, "WSBPosterior": WSBPosterior}
+    known = {**_PARTS, **posteriors, **_REGISTRY}
+    if kind not in list(known):
+        raise ValueError(f"kind {kind!r} is not one of {sorted(known)}")
+    return known[kind](**words)
 
 
 def _generator(state):
@@ -185,7 +289,7 @@ def _in_form_of(model, value, name):
         return array
     if isinstance(model, str):
         return value
-    number = _validate.integer(name, value, minimum=0)
+    number = _validate.integer(name, value, minimum=0, maximum=None)
     if number > _LARGEST.get(name, number):
         raise ValueError(f"{name} must be at most {_LARGEST[name]}, got {number}")
     return number

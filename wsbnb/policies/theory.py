@@ -1,15 +1,16 @@
 """Say when settings lie outside what the theorems cover, or fit the data badly."""
 
+import math
+import sys
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 import numpy as np
-from scipy.linalg import lapack
 
-from wsbnb import kernels
-from wsbnb._gaussian import cholesky, solve
+from wsbnb import _validate
 from wsbnb._types import Iterator
+from wsbnb.weights import Exponential
 
 #: Rewards that one look at the noise level rests on.
 LOOK = 200
@@ -35,7 +36,9 @@ def outside_on_purpose() -> Iterator[None]:
     --------
     >>> import numpy as np, wsbnb
     >>> with wsbnb.outside_on_purpose():
-    ...     policy = wsbnb.WSBLinTS(np.zeros(3), np.eye(3), 1.0, discount=0.5)
+    ...     policy = wsbnb.WSBLinTS(
+    ...         prior_mean=np.zeros(3), prior_cov=1.0, noise_std=1.0, discount=0.5
+    ...     )
     """
     token = _silent.set(True)
     try:
@@ -44,28 +47,34 @@ def outside_on_purpose() -> Iterator[None]:
         _silent.reset(token)
 
 
-def _warn(text, stacklevel):
-    if not _silent.get():
-        warnings.warn(text, TheoryWarning, stacklevel=stacklevel + 1)
+def _warn(text):
+    """Warn, and point at the first line outside the package."""
+    if _silent.get():
+        return
+    level, frame = 1, sys._getframe()
+    while f"{frame.f_globals['__name__']}.".startswith("wsbnb.") and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, TheoryWarning, stacklevel=level)
 
 
-def check_settings(rule, stacklevel):
+def check_settings(posterior, exploration):
     """Warn about settings that are legal and yet ask for trouble."""
-    gamma, d = rule.settings.gamma, rule.prior.h0.size
-    if gamma < 1.0 and 1.0 / (1.0 - gamma) < d:
+    rule, d = posterior.forgetting, posterior.dim
+    if isinstance(rule, Exponential) and 1.0 - rule.discount > 1.0 / d:
         _warn(
-            f"discount {gamma:.6g} remembers {1.0 / (1.0 - gamma):.3g} rounds, "
-            f"fewer than the {d} dimensions: the estimate rests on the prior, unless "
-            "a round brings many observations (decay=False)",
-            stacklevel + 1,
+            f"discount {rule.discount:.6g} remembers {1.0 / (1.0 - rule.discount):.3g} "
+            f"rounds, fewer than the {d} dimensions: the estimate rests on the prior, "
+            "unless a round brings many observations (decay=False)"
         )
-    size, bound = float(np.linalg.norm(rule.prior.mu0)), rule.settings.param_bound
-    if rule.settings.penalty != kernels.NO_PENALTY and size > bound:
+    if not exploration.follows_eigenvalue:
+        return
+    bound = getattr(exploration, "optimism", exploration).param_bound
+    size = float(np.linalg.norm(posterior.prior_mean))
+    if size > bound:
         _warn(
             f"param_bound {bound:.6g} is below the norm {size:.6g} of prior_mean: the "
             "prior expects a parameter that the bound excludes, and the prior penalty "
-            "grows with their distance",
-            stacklevel + 1,
+            "grows with their distance"
         )
 
 
@@ -80,30 +89,27 @@ class NoiseCheck:
     """
 
     def __init__(self):
-        self.residuals = []
+        self.collected = []
         self.done = False
 
-    def add(self, P, h, noise_std, unit_noise, x, reward, stacklevel):
-        """Look at one reward before it is learnt."""
-        factor = None if self.done else cholesky(P)
-        if factor is None:
-            return
-        with np.errstate(all="ignore"):  # absurd input is refused after this look
-            # One right-hand side: with two, BLAS would wake its threads.
-            scaled = lapack.dtrtrs(factor, x, lower=1)[0]
-            share = scaled @ scaled  # of the estimate, beside the noise's 1
-            if not unit_noise:
-                share /= noise_std**2
-            missed = reward - x @ solve(factor, h)
-            residual = missed / (noise_std * np.sqrt(1.0 + share))
-        if share <= 1.0 and np.isfinite(residual):
-            self.residuals.append(float(residual))
-        if len(self.residuals) == LOOK:
-            self._look(noise_std, stacklevel + 1)
-            self.residuals.clear()
+    def add(self, predicted, rewards, noise_std):
+        """Keep how far rewards fell from mean and variance predicted; look at times."""
+        if len(rewards) == 1:  # the usual case, many times a second
+            (mean, variance), reward = predicted[0].tolist(), float(rewards[0])
+            if variance <= noise_std**2:
+                missed = (reward - mean) / math.sqrt(noise_std**2 + variance)
+                self.collected.append(missed)
+        else:
+            mean, variance = predicted.T
+            known = variance <= noise_std**2
+            missed = (rewards - mean) / np.sqrt(noise_std**2 + variance)
+            self.collected.extend(missed[known].tolist())
+        while len(self.collected) >= LOOK and not self.done:
+            part, self.collected = self.collected[:LOOK], self.collected[LOOK:]
+            self._look(part, noise_std)
 
-    def _look(self, noise_std, stacklevel):
-        z = np.abs(self.residuals)
+    def _look(self, residuals, noise_std):
+        z = np.abs(residuals)
         typical, root = float(np.median(z)) / _MEDIAN, float(np.sqrt(np.mean(z**2)))
         if typical > TOO_SMALL:
             where, missed = "below", typical * noise_std
@@ -123,6 +129,17 @@ class NoiseCheck:
         self.done = True
         _warn(
             f"noise_std {noise_std:.4g} is far {where} the residuals: the last {LOOK} "
-            f"rewards missed their predictions by about {missed:.3g}; {advice}",
-            stacklevel + 1,
+            f"rewards missed their predictions by about {missed:.3g}; {advice}"
         )
+
+    def get_state(self):
+        """Plain data for a file."""
+        return {"collected": self.collected, "done": self.done}
+
+    def set_state(self, stored):
+        """The way back."""
+        values = _validate.finite_array("state residuals", stored["collected"])
+        if values.ndim != 1 or values.size >= LOOK:
+            raise ValueError(f"state residuals must be fewer than {LOOK} numbers")
+        self.collected = values.tolist()
+        self.done = _validate.flag("state residuals", stored["done"])

@@ -1,0 +1,148 @@
+"""Arrays in the form that the kernels want, and back."""
+
+import numpy as np
+
+from wsbnb.kernels.bank import Members
+from wsbnb.kernels.estimate import CLOCK, KEPT, LARGEST, Ring, State, Work
+from wsbnb.kernels.linear import stride
+from wsbnb.kernels.vectors import LANES
+
+#: Vectors of eight doubles are 64 bytes; loads that straddle two lines cost twice.
+_LINE = 64
+
+
+def aligned(*shape):
+    """Zeros that begin at a line of the processor's cache."""
+    size = 8 * int(np.prod(shape))
+    raw = np.zeros(size + _LINE, dtype=np.uint8)
+    start = -raw.ctypes.data % _LINE
+    return raw[start : start + size].view(np.float64).reshape(shape)
+
+
+def packed(P, h=None):
+    """The sums [P; h] of `linear`."""
+    d = len(P)
+    sums = aligned(d + 1, stride(d))
+    sums[:d, :d] = P
+    if h is not None:
+        sums[d, :d] = h
+    return sums
+
+
+def precision_of(sums):
+    """P as a full symmetric matrix."""
+    d = sums.shape[-2] - 1
+    upper = np.triu(sums[..., :d, :d])
+    return upper + np.swapaxes(np.triu(upper, 1), -1, -2)
+
+
+def shift_of(sums):
+    """h as a vector (a copy)."""
+    d = sums.shape[-2] - 1
+    return sums[..., d, :d].copy()
+
+
+def factor_of(work):
+    """The factor R, upper triangular, and z of the estimate that `work` belongs to."""
+    d = len(work.factor) - 3
+    return np.triu(work.factor[:d, :d]), work.factor[d, :d]
+
+
+def new_bound(largest_eigenvalue):
+    """The certified bound at the start, where M = P0; the step is a guess."""
+    return np.array([largest_eigenvalue, 0.01, largest_eigenvalue])
+
+
+def new_state(prior, squares=False, bound=None, window=None):
+    """What is known before the first observation.
+
+    Parameters
+    ----------
+    prior : Prior
+    squares : bool
+        Whether to keep the sums with squared weights.
+    bound : array, optional
+        From `new_bound`, where an eigenvalue bound is to be followed.
+    window : int, optional
+        Rows of the ring.
+    """
+    d = len(prior.sums) - 1
+    ring = None
+    if window is not None:
+        ring = Ring(
+            np.zeros((window, d)), np.zeros(window), np.zeros(window), np.zeros(3)
+        )
+        ring.wear[KEPT] = 1.0
+        ring.wear[LARGEST] = np.abs(prior.sums[d]).max()
+    return State(
+        packed_copy(prior.sums),
+        np.zeros(CLOCK + 3),
+        packed_copy(prior.sums) if squares else None,
+        bound,
+        ring,
+    )
+
+
+def packed_copy(sums):
+    """An aligned copy."""
+    copy = aligned(*sums.shape)
+    copy[...] = sums
+    return copy
+
+
+def copied(value):
+    """An independent copy of an array or of a named tuple of arrays, aligned."""
+    if isinstance(value, np.ndarray):
+        return packed_copy(value)
+    if isinstance(value, tuple):
+        return type(value)(*map(copied, value))
+    return value
+
+
+def arrays_of(state):
+    """All arrays of a state in one list."""
+    parts = [*state[:-1], *(state.ring or ())]
+    return [part for part in parts if part is not None]
+
+
+def new_work(d, K, spare=0):
+    """Scratch space for d dimensions, K arms and a number of spare matrices."""
+    return Work(
+        factor=aligned(d + 3, stride(d)),
+        fresh=np.zeros(1),
+        spare=aligned(spare, d + 3, stride(d)),
+        vectors=aligned(4, stride(d)),
+        block=aligned(d, LANES),
+        tail=aligned(d, LANES),
+        rows=aligned(3, stride(K)),
+        said=np.zeros(2),
+    )
+
+
+# --- many estimates -------------------------------------------------------------------
+
+
+def new_members(start, gamma):
+    """One member for each discount, all in the same state."""
+
+    def repeated(array):
+        if array is None:
+            return None
+        rows = aligned(len(gamma), *array.shape)
+        rows[...] = array
+        return rows
+
+    return Members(np.array(gamma, dtype=np.float64), *map(repeated, start[:4]))
+
+
+def member_state(members, j):
+    """A copy of the state of one member."""
+    parts = [None if part is None else part[j] for part in members[1:]]
+    return copied(State(*parts, None))
+
+
+def put_member(members, j, state):
+    """Give one member another state."""
+    for stack, part in zip(members[1:], state, strict=False):
+        if stack is not None:
+            stack[j] = part
