@@ -244,7 +244,7 @@ class LinearPolicy(Policy):
     ...     for rule in (SlidingWindow(50), Restart(100))
     ... )
     >>> windowed.pull([[1.0, 0.0], [0.0, 1.0]])
-    1
+    0
     """
 
     name = "Linear policy"
