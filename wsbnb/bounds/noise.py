@@ -129,8 +129,8 @@ def noise_radius(
 
     See Also
     --------
-    noise_radius_determinant : from the arms that were really played.
-    noise_radius_wrls : for the regularised least-squares estimate.
+    wsbnb.bounds.noise_radius_determinant : from the arms that were really played.
+    wsbnb.bounds.noise_radius_wrls : for the regularised least-squares estimate.
 
     Examples
     --------
