@@ -1,4 +1,4 @@
-"""A Sphinx extension that names the folded cells, so that a reader knows what is inside.
+"""A Sphinx extension that names folded cells: a reader knows what is inside.
 
 The first comment of a cell is its name. A cell without one is named after what it
 does (a check, the code of a figure, code) and the section it stands in. A cell may

@@ -128,9 +128,7 @@ def make_pdf(target=PDF):
     with sync_playwright() as playwright, contextlib.ExitStack() as stack:
         path = find_browser(playwright)
         if path is None:
-            raise SystemExit(
-                "There is no browser: install chromium, or set WSBNB_BROWSER."
-            )
+            raise SystemExit("No browser: install chromium, or set WSBNB_BROWSER.")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         stack.callback(browser.close)
         tab = browser.new_page()
