@@ -58,6 +58,21 @@ def test_two_folds_of_a_section_are_told_apart():
     ]
 
 
+def test_a_solution_is_named_after_its_exercise():
+    section = nodes.section(ids=["s"])
+    section += nodes.title("", "Exercises")
+    section += nodes.paragraph(
+        "", "", nodes.strong("", "1. Too long."), nodes.Text(" x")
+    )
+    section += fold("x = 1", "Show the solution")
+    section += nodes.paragraph("", "", nodes.strong("", "2. Too short."))
+    section += nodes.paragraph("", "", nodes.Text("more of it"))
+    section += [fold("assert x", "Show the solution"), fold("y = 1", "Show the checks")]
+    fold_names.name_folds(None, section)
+    names = [c["prompt_show"] for c in section.findall(nodes.container)]
+    assert names == ["Solution: Too long", "Solution: Too short", "Code: Exercises"]
+
+
 # --- search ---------------------------------------------------------------------------
 
 

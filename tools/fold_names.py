@@ -2,14 +2,16 @@
 
 The first comment of a cell is its name. A cell without one is named after what it
 does (a check, the code of a figure, code) and the section it stands in. A cell may
-also say its name in its metadata (`mystnb: code_prompt_show`).
+also say its name in its metadata (`mystnb: code_prompt_show`). The solution of an
+exercise is named after the exercise.
 """
 
 import re
 
 from docutils import nodes
 
-DEFAULT = re.compile(r"(Show|Hide) code cell \{type\}")
+# Prompts that say no more than what every other fold says.
+GENERAL = re.compile(r"(Show|Hide) (code cell \{type\}|the (checks?|code|solution))")
 DRAWS = re.compile(r"\bplt\.|\bplotting\.|\bax\.|\.plot\(|\bfig\b")
 LONGEST = 70
 
@@ -46,13 +48,25 @@ def title_above(node):
     return ""
 
 
+def exercise_above(cell):
+    """The bold words that open the last exercise before a cell, without its number."""
+    siblings = cell.parent.children[: cell.parent.index(cell)] if cell.parent else []
+    for node in reversed(siblings):
+        for paragraph in reversed(list(node.findall(nodes.paragraph))):
+            if paragraph.children and isinstance(paragraph[0], nodes.strong):
+                return re.sub(r"^\d+\.\s*", "", paragraph[0].astext()).rstrip(".:")
+    return ""
+
+
 def name_folds(app, doctree):
     taken = {}
     for cell in doctree.findall(nodes.container):
-        if not cell.get("hide_mode") or not DEFAULT.match(cell["prompt_show"]):
+        if not cell.get("hide_mode") or not GENERAL.fullmatch(cell["prompt_show"]):
             continue
         code = next(iter(cell.findall(nodes.literal_block)), None)
         name = name_of(code.astext() if code is not None else "", title_above(cell))
+        if cell["prompt_show"].endswith("solution"):
+            name = f"Solution: {exercise_above(cell) or title_above(cell)}"
         taken[name] = taken.get(name, 0) + 1
         if taken[name] > 1:  # two of one section are told apart by a number
             name = f"{name} ({taken[name]})"
