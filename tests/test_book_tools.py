@@ -114,6 +114,38 @@ def test_icons_that_are_named_stay():
     assert light_icons.keep_icons(ICONS, set()) == "x={};"
 
 
+def test_styles_of_icons_that_are_named_stay():
+    sheet = (
+        '.a{x:1}.fa-sun:before{content:"f1"}.fa-up:before,.fa-top:before{content:"f"}'
+        "@font-face{src:url(fa-brands-400.woff2)}@font-face{src:url(fa-solid-900.w)}"
+    )
+    kept = light_icons.keep_styles(sheet, {"top"})
+    assert kept.startswith(".a{x:1}.fa-up:before,.fa-top:before{")
+    assert kept.endswith("}@font-face{src:url(fa-solid-900.w)}")
+    assert "brands" not in kept and "sun" not in kept
+
+
+def test_the_search_index_stays_with_the_search_page(tmp_path):
+    class App:
+        class builder:
+            format = "html"
+
+        outdir = tmp_path
+
+    scripts = tmp_path / "_static" / "scripts"
+    scripts.mkdir(parents=True)
+    (scripts / "fontawesome.js").write_text(ICONS)
+    (scripts / "theme.js.map").write_text("{}")
+    text = '<i class="fa-sun"></i><script src="../searchindex.js"></script>'
+    (tmp_path / "a.html").write_text(text)
+    (tmp_path / "search.html").write_text(text)
+    light_icons.lighten(App, None)
+    assert "searchindex" not in (tmp_path / "a.html").read_text()
+    assert "searchindex" in (tmp_path / "search.html").read_text()
+    assert "house" not in (scripts / "fontawesome.js").read_text()
+    assert not list(scripts.glob("*.map"))
+
+
 # --- what a link shows ----------------------------------------------------------------
 
 

@@ -1,7 +1,9 @@
-"""A Sphinx extension that leaves out the icons no page shows.
+"""A Sphinx extension that leaves out what no page uses, above all icons.
 
 The theme ships every icon of Font Awesome, 1.5 MB for each first visit. After the build
-the pages and scripts are searched for the icons they name, and the others go.
+the pages and scripts are searched for the icons they name, and the others go: their
+outlines, their styles, and the font of the brands, which are drawn from outlines. The
+search index stays with the search page.
 """
 
 import pathlib
@@ -12,6 +14,9 @@ ICON = re.compile(
     r'("[a-z0-9-]+"|[a-z][a-z0-9]*):\[\d+,\d+,\[([^\]]*)\],"[^"]*",'
     r'(?:"[^"]*"|\["[^"]*","[^"]*"\])\],?'
 )
+STYLE = re.compile(r"(?:\.fa-[a-z0-9-]+:before,?)+\{content:\"[^\"]*\"\}")
+BRANDS = re.compile(r"@font-face\{[^}]*fa-brands[^}]*\}")
+INDEX = re.compile(r'\s*<script src="[./]*searchindex.js"></script>')
 NAMED = re.compile(r"\bfa-([a-z0-9-]+)")
 
 
@@ -32,19 +37,40 @@ def keep_icons(script, wanted):
     return ICON.sub(choose, script)
 
 
+def keep_styles(sheet, wanted):
+    """The style sheet without rules for other icons."""
+
+    def choose(match):
+        return match[0] if named_icons([match[0]]) & wanted else ""
+
+    return BRANDS.sub("", STYLE.sub(choose, sheet))
+
+
 def lighten(app, exception):
     if exception or app.builder.format != "html":
         return
     out = pathlib.Path(app.outdir)
-    script = out / "_static" / "scripts" / "fontawesome.js"
-    if not script.is_file():
-        return
-    pages = [*out.rglob("*.html"), *(out / "_static").rglob("*.js")]
-    texts = (p.read_text(encoding="utf-8") for p in pages if p != script)
-    icons = keep_icons(script.read_text(encoding="utf-8"), named_icons(texts))
-    script.write_text(icons, encoding="utf-8")
-    for source in (out / "_static").rglob("*.map"):
+    static = out / "_static"
+    script = static / "scripts" / "fontawesome.js"
+    pages = list(out.rglob("*.html"))
+    others = [path for path in static.rglob("*.js") if path != script]
+    wanted = named_icons(p.read_text(encoding="utf-8") for p in [*pages, *others])
+    rewrite(script, lambda text: keep_icons(text, wanted))
+    for sheet in static.rglob("*.css"):
+        rewrite(sheet, lambda text: keep_styles(text, wanted))
+    for page in pages:
+        if page.name != "search.html":
+            rewrite(page, lambda text: INDEX.sub("", text))
+    for source in static.rglob("*.map"):
         source.unlink()  # for those who debug the theme
+
+
+def rewrite(path, change):
+    if path.is_file():
+        before = path.read_text(encoding="utf-8")
+        after = change(before)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
 
 
 def setup(app):
