@@ -10,7 +10,7 @@ export JOBS
 
 .DEFAULT_GOAL := help
 .PHONY: help env book test test-core test-pages test-notebook chapter \
-        serve lab lint format strip lock upgrade wheel clean distclean
+        serve lab pdf lint format strip lock upgrade wheel clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ serve: env  ## show the built book on localhost, PORT=8000
 
 lab: env  ## open the chapters in JupyterLab
 	@$(PY) -m jupyterlab --notebook-dir=book
+
+pdf: env  ## print the built book into _build/wsbnb.pdf, and pack it as a zip
+	@$(PY) tools/build_book.py refresh
+	@$(PY) tools/make_pdf.py
+	@$(PY) tools/make_pdf.py --zip
 
 lint: env  ## check style of code and notebooks
 	@$(PY) -m ruff check .

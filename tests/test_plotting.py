@@ -1,5 +1,6 @@
 """Pictures say what they should: geometry, statistics, labels, errors, styles."""
 
+import base64
 import itertools
 import json
 import re
@@ -505,3 +506,51 @@ def test_marginals_show_mean_interval_and_truth():
     assert plotting.marginals(post, given) is given
     with pytest.raises(ValueError, match="names must have one label per coordinate"):
         plotting.marginals(post, names=["a"])
+
+
+# --- what a notebook shows ------------------------------------------------------------
+
+NOTEBOOK = """
+import matplotlib.pyplot as plt
+import numpy as np
+from wsbnb import plotting
+plotting.use_style()
+---
+fig, ax = plt.subplots()
+ax.plot([1, 3, 2]);
+---
+fig, ax = plt.subplots()
+ax.scatter(*np.random.default_rng(0).random((2, 9000)));
+"""
+
+
+def outputs_of(cells):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    new = nbformat.v4.new_code_cell
+    notebook = nbformat.v4.new_notebook(cells=[new(code) for code in cells])
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    return [cell.outputs[0] if cell.outputs else None for cell in notebook.cells]
+
+
+def test_figures_are_drawings_unless_they_are_large():
+    _, small, large = outputs_of(NOTEBOOK.split("---"))
+    assert small.data["image/svg+xml"].lstrip().startswith("<?xml")
+    assert len(small.data["image/svg+xml"]) <= plotting.LARGEST_DRAWING
+    assert "image/svg+xml" not in large.data
+    pixels = base64.b64decode(large.data["image/png"])
+    width = int.from_bytes(pixels[16:20], "big")  # of the picture itself
+    assert width == pytest.approx(2 * large.metadata["image/png"]["width"], abs=2)
+
+
+def test_a_figure_has_the_same_bytes_again():
+    def drawing():
+        with plotting.use_style():
+            fig, ax = plt.subplots()
+            ax.plot([1, 3, 2], label="a")
+            ax.legend()
+            text = plotting._drawing(fig)
+            plt.close(fig)
+        return text
+
+    assert drawing() == drawing()

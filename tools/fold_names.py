@@ -1,0 +1,78 @@
+"""A Sphinx extension that names folded cells: a reader knows what is inside.
+
+The first comment of a cell is its name. A cell without one is named after what it
+does (a check, the code of a figure, code) and the section it stands in. A cell may
+also say its name in its metadata (`mystnb: code_prompt_show`). The solution of an
+exercise is named after the exercise.
+"""
+
+import re
+
+from docutils import nodes
+
+# Prompts that say no more than what every other fold says.
+GENERAL = re.compile(r"(Show|Hide) (code cell \{type\}|the (checks?|code|solution))")
+DRAWS = re.compile(r"\bplt\.|\bplotting\.|\bax\.|\.plot\(|\bfig\b")
+LONGEST = 70
+
+
+def name_of(code, section):
+    """What stands on the fold of a cell with this code in this section."""
+    kind = "Check" if re.search(r"\bassert|\bassert_", code) else None
+    kind = kind or ("Code of the figure" if DRAWS.search(code) else "Code")
+    comment = first_comment(code)
+    if comment:
+        said = comment[0].upper() + comment[1:]
+        return said if said.startswith(kind) else f"{kind}: {comment}"
+    return f"{kind}: {section}" if section else kind
+
+
+def first_comment(code):
+    """The comment that opens a cell, if it is one short line."""
+    lines = code.strip().splitlines()
+    if not lines or not lines[0].startswith("# ") or lines[1:2] == ["#"]:
+        return ""
+    if len(lines) > 1 and lines[1].startswith("# "):
+        return ""  # a paragraph, not a name
+    text = lines[0][2:].strip().rstrip(".:")
+    return text if len(text) <= LONGEST and "%%" not in text else ""
+
+
+def title_above(node):
+    """The title of the innermost section around a node, without its formulas' TeX."""
+    while node is not None:
+        if isinstance(node, nodes.section):
+            title = next(iter(node.findall(nodes.title)), None)
+            return title.astext() if title is not None else ""
+        node = node.parent
+    return ""
+
+
+def exercise_above(cell):
+    """The bold words that open the last exercise before a cell, without its number."""
+    siblings = cell.parent.children[: cell.parent.index(cell)] if cell.parent else []
+    for node in reversed(siblings):
+        for paragraph in reversed(list(node.findall(nodes.paragraph))):
+            if paragraph.children and isinstance(paragraph[0], nodes.strong):
+                return re.sub(r"^\d+\.\s*", "", paragraph[0].astext()).rstrip(".:")
+    return ""
+
+
+def name_folds(app, doctree):
+    taken = {}
+    for cell in doctree.findall(nodes.container):
+        if not cell.get("hide_mode") or not GENERAL.fullmatch(cell["prompt_show"]):
+            continue
+        code = next(iter(cell.findall(nodes.literal_block)), None)
+        name = name_of(code.astext() if code is not None else "", title_above(cell))
+        if cell["prompt_show"].endswith("solution"):
+            name = f"Solution: {exercise_above(cell) or title_above(cell)}"
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:  # two of one section are told apart by a number
+            name = f"{name} ({taken[name]})"
+        cell["prompt_show"] = cell["prompt_hide"] = name
+
+
+def setup(app):
+    app.connect("doctree-read", name_folds)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
