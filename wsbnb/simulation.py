@@ -109,6 +109,10 @@ def simulate(
         joblib.delayed(_play_trial)(named, environment, root, i, kept, trace)
         for i in numbers
     )
+    n_jobs, progress = (
+        _validate.workers("n_jobs", n_jobs),
+        _validate.flag("progress", progress),
+    )
     workers = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     finished, interrupted = [], False
     running = workers(jobs)
@@ -253,6 +257,10 @@ def player(policy: Any, world: Any) -> Any:
     """A policy for one trial: new, with the trial's generator."""
     if not _plays(policy):
         policy = policy(world)
+        if not _plays(policy):
+            raise TypeError(
+                f"policies must build objects with pull and update, got {policy!r}"
+            )
     if getattr(policy, "dim", None) not in (None, world.dim):
         raise ValueError(
             f"policies must have the environment's dimension {world.dim}, "

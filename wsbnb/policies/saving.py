@@ -64,6 +64,8 @@ def register(cls: Registered) -> Registered:
     ... class CautiousTS(wsbnb.WSBLinTS):
     ...     name = "Cautious TS"
     """
+    if not (isinstance(cls, type) and hasattr(cls, "_get_state")):
+        raise TypeError(f"cls must be a subclass of wsbnb.Policy, got {cls!r}")
     known = _REGISTRY.get(cls.__name__, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(
