@@ -335,11 +335,17 @@ WORDS = [
     *(b"x", "\x00", "ü" * 50, np.str_("horizon"), np.array("exact"), ["exact"]),
 ]
 THINGS = [
-    *(None, object(), type, int, len, lambda *_: 1.0, lambda *_: "x", Ellipsis),
-    *([], (), {}, {"a": 1}, {1, 2}, range(3), [[]], [None], [[1, 2], [3]], iter([1])),
+    *(None, object(), lambda *_: 1.0, lambda *_: None, lambda *_: "x", Ellipsis),
+    *([], (), {}, {"a": 1}, {1, 2}, range(3), [[]], [None], [[1, 2], [3]]),
     *(datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), slice(3), Exception("x")),
     *(pd.Series([0.5, 1.0, 2.0]), pd.DataFrame(np.eye(3)), pd.NaT, pd.NA),
-    *(np.random.default_rng(1), np.random.SeedSequence(1), np.random.RandomState(1)),
+]
+#: What a call may use up is made anew for each.
+USED_UP = [
+    lambda: iter([1]),
+    lambda: np.random.default_rng(1),
+    lambda: np.random.SeedSequence(1),
+    lambda: np.random.RandomState(1),
 ]
 SHAPES = [(3,), (3, 3), (6,), (6, 3), (4, 3), (6, 6), (0,), (0, 3), (1, 1), (2, 3, 4)]
 FILLS = [0.0, 0.5, 1.0, -1.0, np.nan, np.inf, 1e155, 1e308, 1e-160, 5e-324, 1e16]
@@ -353,7 +359,9 @@ def strange(rng):
     if kind == 2:
         return WORDS[rng.integers(len(WORDS))]
     if kind == 3:
-        return THINGS[rng.integers(len(THINGS))]
+        place = rng.integers(len(THINGS) + len(USED_UP))
+        made = USED_UP[place - len(THINGS)] if place >= len(THINGS) else None
+        return made() if made else THINGS[place]
     return _strange_array(rng)
 
 
@@ -503,8 +511,6 @@ def used(made):
         X = np.random.default_rng(0).standard_normal((5, made.dim))
         steps = [("pull", {"X": X}), ("scores", {"X": X})]
         steps += [("update", {"x": X[0], "reward": 0.5}), ("scores", {"X": X})]
-    elif isinstance(made, wsbnb.weights.CustomWeights):
-        return None  # what the caller's own function does is his
     elif isinstance(made, wsbnb.weights.WeightRule):
         steps = [("row", {"t": 7}), ("sum", {"t": 7}), ("squared_sum", {"t": 7})]
     else:
@@ -560,6 +566,7 @@ def method_call(rng, key):
 def run(seed, calls):
     """Counts by kind of outcome, and the faults found."""
     rng = np.random.default_rng(seed)
+    objects.cache_clear()
     things, keys = called(), list(objects())
     names = list(things)
     counts, faults = collections.Counter(), []

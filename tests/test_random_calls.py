@@ -151,7 +151,7 @@ def refusals(thing, rng, count):
 
 @pytest.mark.parametrize("key", players())
 def test_a_refused_call_changes_nothing_at_all(key):
-    """Sums, counts, rings, residuals and generator; and the next rounds are the same."""
+    """Sums, rings, residuals and generator; and the next rounds are the same."""
     rng = np.random.default_rng(len(key))
     thing = players()[key]
     learn(thing, 7, seed=1)
@@ -180,7 +180,7 @@ def test_time_passes_for_all_members_or_for_none(key):
     """The last member refuses: the first ones must not have moved."""
     policy = players()[key]
     learn(policy, 5, seed=1)
-    policy._members.counts[-1, 0] = 2.0**53  # its clock is at its end
+    policy._members.counts[-1, 0] = 2.0**52  # its clock is at its end
     before = calls.whole_state(policy)
     with pytest.raises(ValueError, match="steps must lead to round"):
         policy.decay(1)

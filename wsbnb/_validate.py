@@ -9,7 +9,7 @@ import numbers
 
 import numpy as np
 
-from wsbnb._types import Any, Array, Generator, Seed, Sequence, Word
+from wsbnb._types import Any, Array, Generator, Iterable, Seed, Sequence, Word
 
 #: Squares of numbers beyond these are no ordinary doubles.
 SMALLEST, LARGEST = 1e-150, 1e150
@@ -128,6 +128,16 @@ def workers(name: str, value: Any) -> int | None:
     if value == 0:
         raise ValueError(f"{name} must not be 0; -1 uses every core")
     return value
+
+
+def several(name: str, value: Any, what: str = "a list") -> list[Any]:
+    """The members of a list or of anything else with members; a word has none."""
+    single = isinstance(value, str | bytes) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+    if single or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {what}, got {_shown(value)}")
+    return list(value)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -755,7 +755,7 @@ class WRLS(WSBPosterior):
 
 
 #: Beyond this round the clock would not notice the next one.
-LONGEST_TIME = 2**53
+LONGEST_TIME = 2**52
 #: Larger dimensions are a mistake, or a file that wants to fill the memory.
 LARGEST_DIM = 2**15
 

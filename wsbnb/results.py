@@ -12,7 +12,6 @@ from wsbnb._types import (
     Array,
     ArrayLike,
     IntArray,
-    Iterable,
     Sequence,
 )
 from wsbnb.dependence import block_bootstrap, suggested_block_length
@@ -161,13 +160,18 @@ class Results:
         -------
         Results
         """
-        names = self.policies if policies is None else _listed("policies", policies)
+        names = (
+            self.policies
+            if policies is None
+            else _validate.several("policies", policies)
+        )
         columns = [self._place("policies", name) for name in names]
         rows = list(range(len(self.trials)))
         if trials is not None:
             place = {int(t): i for i, t in enumerate(self.trials)}
             wanted = [
-                _validate.integer("trials", t, 0) for t in _listed("trials", trials)
+                _validate.integer("trials", t, 0)
+                for t in _validate.several("trials", trials)
             ]
             missing = [t for t in wanted if t not in place]
             if missing:
@@ -401,11 +405,3 @@ class Results:
             f"Results({len(self.policies)} policies, {len(self.trials)} trials, "
             f"{self.rounds[-1]} rounds{state})"
         )
-
-
-def _listed(name, value):
-    """The members of a list; a word is not a list of letters."""
-    single = isinstance(value, str | bytes) or np.ndim(value) == 0
-    if single or not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be a list, got {value!r}")
-    return list(value)

@@ -186,11 +186,8 @@ def _plays(policy):
 def _trial_numbers(trials):
     if isinstance(trials, int | float | np.number) and not isinstance(trials, bool):
         return list(range(_validate.integer("trials", trials)))
-    if not isinstance(trials, Iterable) or isinstance(trials, str):
-        raise TypeError(
-            f"trials must be a whole number or several of them, got {trials!r}"
-        )
-    numbers = [_validate.integer("trials", i, minimum=0) for i in trials]
+    members = _validate.several("trials", trials, "a whole number or several of them")
+    numbers = [_validate.integer("trials", i, minimum=0) for i in members]
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"trials must be different numbers, got {list(numbers)}")
     return numbers
