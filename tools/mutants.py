@@ -20,8 +20,10 @@ import hashlib
 import importlib.abc
 import importlib.machinery
 import os
+import pathlib
 import signal
 import sys
+import tempfile
 import time
 
 from common import ROOT, cores
@@ -248,7 +250,20 @@ class _Finder(importlib.abc.MetaPathFinder):
         )
 
 
-def run_tests(mutant, tests):
+class _Witness:
+    """Notes which test has failed first."""
+
+    def __init__(self, note):
+        self.note = note
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.note.write_text(report.nodeid, encoding="utf-8")
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
+def run_tests(mutant, tests, note):
     """In a forked process: run the tests of a mutant; the status is pytest's."""
     import pytest
 
@@ -261,7 +276,6 @@ def run_tests(mutant, tests):
         name = "wsbnb." + mutant.file.removesuffix(".py").replace("/", ".")
         path = ROOT / "wsbnb" / mutant.file
         sys.meta_path.insert(0, _Finder(name, path, mutated_tree(mutant)))
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in tests]
     options = [
         "-x",
         "-q",
@@ -272,10 +286,12 @@ def run_tests(mutant, tests):
         "-p",
         "no:nbmake",
     ]
-    return int(pytest.main([*options, *files]))
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # preloaded
+    options += ["-W", "ignore::RuntimeWarning"]  # compiled code does not warn
+    return int(pytest.main([*options, *tests], plugins=[_Witness(note)]))
 
 
-def start(mutant, tests):
+def start(mutant, tests, note):
     """Fork; the child ends with pytest's status, or by a signal when it hangs."""
     sys.stdout.flush()
     child = os.fork()
@@ -284,7 +300,7 @@ def start(mutant, tests):
     signal.alarm(PATIENCE)
     status = 99
     try:
-        status = run_tests(mutant, tests)
+        status = run_tests(mutant, tests, note)
     finally:
         os._exit(status)
 
@@ -308,16 +324,36 @@ def preload():
     assert not [name for name in sys.modules if name.partition(".")[0] == "wsbnb"]
 
 
-def try_all(mutants, jobs):
-    """Yield pairs (mutant, killed) as they become known."""
-    waiting, running = list(mutants), {}
+def try_all(mutants, jobs, folder):
+    """Yield triples (mutant, killed, test that failed) as they become known."""
+    waiting, running = list(enumerate(mutants)), {}
     while waiting or running:
         while waiting and len(running) < jobs:
-            mutant = waiting.pop(0)
-            file = "weights.py" if mutant is None else mutant.file
-            running[start(mutant, TESTS[file])] = mutant
+            i, mutant = waiting.pop(0)
+            note = pathlib.Path(folder) / str(i)
+            note.touch()
+            files = [f"tests/test_{name}.py" for name in TESTS[mutant.file]]
+            running[start(mutant, files, note)] = mutant, note
         child, status = os.waitpid(-1, 0)
-        yield running.pop(child), status != 0
+        mutant, note = running.pop(child)
+        yield mutant, status != 0, note.read_text(encoding="utf-8")
+
+
+def innocent(tests, folder):
+    """Whether the tests that have killed mutants pass without any change.
+
+    A test that always fails kills everything, and proves nothing.
+    """
+    note = pathlib.Path(folder) / "control"
+    single = {test for test in tests if "::" in test}
+    whole = {test.partition("::")[0] for test in tests}
+    for chosen in (sorted(single), ["--collect-only", *sorted(whole)]):
+        _, status = os.waitpid(start(None, chosen, note), 0)
+        if status:
+            said = note.read_text(encoding="utf-8") if note.exists() else "a file"
+            print(f"without any change there fails: {said}")
+            return False
+    return True
 
 
 # --- the command ----------------------------------------------------------------------
@@ -372,14 +408,15 @@ def run(mutants, total):
     """Try mutants, print what survives and the score; True if all were killed."""
     begin = time.monotonic()
     preload()
-    control = next(try_all([None], 1))[1]
-    if control:
-        sys.exit("the tests fail without any change: nothing can be said")
-    results = []
-    for mutant, killed in try_all(mutants, cores()):
-        results.append((mutant, killed))
-        if not killed:
-            print(f"SURVIVED {mutant.key}   (line {mutant.line})", flush=True)
+    results, tests = [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        for mutant, killed, test in try_all(mutants, cores(), folder):
+            results.append((mutant, killed))
+            tests.add(test)
+            if not killed:
+                print(f"SURVIVED {mutant.key}   (line {mutant.line})", flush=True)
+        if not innocent(tests - {""}, folder):
+            sys.exit("nothing can be said")
     report(results)
     killed = sum(dead for _, dead in results)
     seconds = time.monotonic() - begin
