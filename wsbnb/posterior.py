@@ -419,6 +419,7 @@ class WSBPosterior:
             self._history = _checked_history(stored["history"], d)
         self._set_learnt(fresh)
         self._check()
+        self._check_counts(P)
         if fresh.ring is not None or self._rule is None:
             self._check_rows(P, h)
 
@@ -433,6 +434,27 @@ class WSBPosterior:
                 f"state bound cannot be {bound.tolist()} with this state precision"
             )
         return bound
+
+    def _check_counts(self, P):
+        """Sums of weights must fit each other, the clock and what was learnt."""
+        clock, total, squares = self._state.counts.tolist()
+        slack = 1e-9 * (1.0 + total)
+        rises = P - memory.precision_of(self._prior.sums)
+        known = np.abs(rises).max() > 1e-6 * np.abs(P).max()
+        # Weights are at most 1, and without weights nothing is known.
+        sound = clock <= LONGEST_TIME and squares <= total + slack
+        sound = sound and total**2 + slack >= squares and (total > 0.0 or not known)
+        if self._state.ring is not None:
+            held = self._state.ring.held.sum()
+            sound = sound and held == total == squares and held <= clock
+        if not sound:
+            raise ValueError(
+                f"state counts cannot be {[clock, total, squares]} (rounds, sum of "
+                "weights, sum of squared weights) with what was learnt"
+            )
+        least = np.linalg.eigvalsh(rises + 1e-6 * np.trace(P) * np.eye(self.dim))[0]
+        if least < 0.0:
+            raise ValueError("state precision must be at least that of the prior")
 
     def _check_rows(self, P, h):
         """The sums must be those of the rows that are kept with them."""
