@@ -244,7 +244,7 @@ def test_select_takes_policies_and_trials_in_the_order_asked_for():
 def test_select_of_selected_trials_goes_by_number():
     part = results().select(trials=[2, 3])
     assert part.select(trials=[3]).final("a").tolist() == [9.0]
-    with pytest.raises(KeyError, match="0"):
+    with pytest.raises(ValueError, match="trials must be among those played, got 0"):
         part.select(trials=[0])
     with pytest.raises(ValueError, match="policies must be one of"):
         results().select(["a", "x"])

@@ -294,6 +294,34 @@ def test_a_changed_digit_is_refused(tmp_path):
     wsbnb.load(path)
 
 
+def same_numbers(one, two):
+    try:
+        return json.loads(one) == json.loads(two)
+    except ValueError:  # a number with a leading zero
+        return False
+
+
+@pytest.mark.parametrize("name", ["WSBLinUCB", "SWLinUCB", "Oracle", "age", "DLinTS"])
+def test_no_digit_can_be_changed_unnoticed(name, tmp_path):
+    """Any digit of the file, the version and the checksum among them."""
+    path = tmp_path / "policy.json"
+    policy = make(name)
+    play(policy, 1)
+    policy.save(path)
+    text = path.read_text()
+    digits = [i for i, letter in enumerate(text) if letter.isdigit()]
+    rng = np.random.default_rng(0)
+    version = text.index('"version": 2') + len('"version": ')
+    for i in [version, *rng.choice(digits, 800, replace=len(digits) < 800)]:
+        other = str((int(text[i]) + rng.integers(1, 10)) % 10)
+        changed = text[:i] + other + text[i + 1 :]
+        # A seventeenth digit may stand for the same double.
+        if not same_numbers(changed, text):
+            refuse(path, changed)
+    path.write_text(text)
+    assert_same_bits(wsbnb.load(path), policy)
+
+
 def test_layout_is_not_content(tmp_path):
     """Whoever reformats the file has changed nothing."""
     path, content = written(tmp_path, "WSBLinTS")
@@ -477,6 +505,11 @@ def spoiled(array, index, value):
         (("shift", 0), [1.0]),
         (("counts", 0), -1.0),
         (("counts", 0), "x"),
+        (("counts", 0), 1e300),
+        (("counts", 0), 5.0),  # fewer rounds than rows in the window
+        (("counts", 1), 8.0),
+        (("counts", 2), 8.0),
+        (("shift", 0), 1e305),
         (("ring", "wear", 0), 1e9),
         (("ring", "wear", 0), -1.0),
         (("ring", "wear", 0), 0.5),
@@ -502,6 +535,12 @@ def test_hostile_states(index, value, tmp_path):
         ("DLinTS", "squares", [[1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0]]),
         ("DLinTS", "squares", None),
         ("WSBLinUCB", "bound", None),
+        ("WSBLinUCB", "counts", [15.0, 3.0, 4.0]),
+        ("WSBLinUCB", "counts", [15.0, 0.0, 0.0]),
+        ("WSBLinUCB", "counts", [15.0, 0.5, 0.4]),
+        ("WSBLinUCB", "counts", [1e17, 9.0, 5.0]),
+        ("WSBLinUCB", "shift", [1e305, 0.0, 0.0]),
+        ("WSBLinUCB", "precision", [[1e-3, 0, 0], [0, 1e-3, 0], [0, 0, 1e-3]]),
         ("age", "history", None),
         ("age", "history", [[], [], []]),
         ("age", "history", [[1], [[0.0, 0.0, 0.0]], [0.0]]),

@@ -104,9 +104,9 @@ def test_memory():
     assert SlidingWindow(7).memory == 7 and SlidingWindow(7).streaming
     for rule in (Polynomial(1.0), CustomWeights(lambda s, t: s / t)):
         assert rule.memory is None and not rule.streaming
-        with pytest.raises(ValueError, match="not a recursion"):
+        with pytest.raises(ValueError, match="of a rule that is a recursion"):
             rule.factor(3)
-    with pytest.raises(ValueError, match="not a recursion"):
+    with pytest.raises(ValueError, match="of a rule that is a recursion"):
         SlidingWindow(7).factor(3)
 
 

@@ -9,10 +9,14 @@ import numbers
 
 import numpy as np
 
-from wsbnb._types import Any, Array, Generator, Seed, Sequence, Word
+from wsbnb._types import Any, Array, Generator, Iterable, Seed, Sequence, Word
 
 #: Squares of numbers beyond these are no ordinary doubles.
 SMALLEST, LARGEST = 1e-150, 1e150
+#: Numbers that one array may hold: 8 GB.
+MOST_NUMBERS = 2**30
+#: More workers than this are a mistake.
+MOST_WORKERS = 10_000
 
 
 def number(name: str, value: Any) -> float:
@@ -107,6 +111,35 @@ def integer(
     return int(value)
 
 
+def room(name: str, value: Any, numbers: int) -> None:
+    """Refuse a size that asks for an array of more than `MOST_NUMBERS` numbers."""
+    if numbers > MOST_NUMBERS:
+        raise ValueError(
+            f"{name} must be small enough for arrays of at most {MOST_NUMBERS} "
+            f"numbers, got {_shown(value)}"
+        )
+
+
+def workers(name: str, value: Any) -> int | None:
+    """A number of workers as joblib takes it: positive, or -1 for every core."""
+    if value is None:
+        return None
+    value = integer(name, value, minimum=-MOST_WORKERS, maximum=MOST_WORKERS)
+    if value == 0:
+        raise ValueError(f"{name} must not be 0; -1 uses every core")
+    return value
+
+
+def several(name: str, value: Any, what: str = "a list") -> list[Any]:
+    """The members of a list or of anything else with members; a word has none."""
+    single = isinstance(value, str | bytes) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+    if single or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {what}, got {_shown(value)}")
+    return list(value)
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False, and no other word for it."""
     if not isinstance(value, bool | np.bool_):
@@ -193,25 +226,35 @@ def matrix(
     return array
 
 
-def observations(x: Any, reward: Any, dim: int | None = None) -> tuple[Array, Array]:
+def observations(
+    x: Any,
+    reward: Any,
+    dim: int | None = None,
+    names: tuple[str, str] = ("x", "reward"),
+) -> tuple[Array, Array]:
     """Rows of features and their rewards, from one observation or several."""
-    X = finite_array("x", x)
+    features, paid = names
+    X = finite_array(features, x)
     if X.ndim == 0:
         raise ValueError(
-            f"x must be the row of features that was played, not its number, got {x!r}"
+            f"{features} must be the row of features that was played, not its number, "
+            f"got {_shown(x)}"
         )
     d = "d" if dim is None else dim
     if X.ndim > 2 or X.shape[-1] != (dim or X.shape[-1] or 1):
-        raise ValueError(f"x must have shape ({d},) or (n, {d}), got shape {X.shape}")
+        raise ValueError(
+            f"{features} must have shape ({d},) or (n, {d}), got shape {X.shape}"
+        )
     if X.ndim == 1 or (len(X) == 1 and np.ndim(reward) == 0):
         if not isinstance(reward, bool | np.bool_):  # a click, or none
-            reward = number("reward", reward)
+            reward = number(paid, reward)
         return X.reshape(1, -1), np.array([float(reward)])
-    rewards = finite_array("reward", reward)
+    rewards = finite_array(paid, reward)
     if rewards.shape != X.shape[:1]:
         raise ValueError(
-            f"reward must have one entry per row of x, shape {X.shape[:1]}, got shape "
-            f"{rewards.shape}; for a single reward give the row that was played, X[k]"
+            f"{paid} must have one entry per row of {features}, shape {X.shape[:1]}, "
+            f"got shape {rewards.shape}; for a single reward give the row that was "
+            "played, X[k]"
         )
     return X, rewards
 

@@ -62,6 +62,7 @@ def block_bootstrap(
     if length > n:
         raise ValueError(f"block_length must be at most the {n} rounds, got {length}")
     draws = _validate.integer("draws", draws, minimum=2)
+    _validate.room("draws", draws, draws)
     level = _validate.probability("level", level)
     rng = _validate.generator("seed", seed)
     centre = series.mean()

@@ -54,6 +54,9 @@ _LAWS = {
 }
 
 
+LAWS = tuple(_LAWS)
+
+
 class Exploration:
     """What all ways to explore share."""
 
@@ -227,7 +230,7 @@ class RandomisedOptimism(Exploration):
     norm: Norm = "posterior"
 
     def __post_init__(self) -> None:
-        law = _validate.choice("perturbation", self.perturbation, tuple(_LAWS))
+        law = _validate.choice("perturbation", self.perturbation, LAWS)
         if self.optimism is not None and not isinstance(self.optimism, Optimism):
             raise TypeError(f"optimism must be an Optimism, got {self.optimism!r}")
         if law == "radius" and self.optimism is None:

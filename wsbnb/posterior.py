@@ -164,7 +164,8 @@ class WSBPosterior:
         mean, variance : arrays of shape (n,)
             Of the expected reward of each row, given the rows before it.
         """
-        X, rewards = _validate.observations(X, rewards, self.dim)
+        words = ("X", "rewards")
+        X, rewards = _validate.observations(X, rewards, self.dim, words)
         predicted = np.empty((len(X), 2))
         self._observe(X, rewards, True, 0, _NO_CHOICE, predicted)
         return predicted[:, 0], predicted[:, 1]
@@ -273,6 +274,11 @@ class WSBPosterior:
         fractional = isinstance(self._rule, estimate.Exponential | estimate.Polynomial)
         if not fractional and steps != int(steps):
             raise ValueError(f"steps must be a whole number here, got {steps!r}")
+        if self.rounds + steps > LONGEST_TIME:
+            raise ValueError(
+                f"steps must lead to round {LONGEST_TIME} at most, got {steps!r} in "
+                f"round {self.rounds:g}"
+            )
         self._attempt(exploration, self._let_pass, steps, exploration)
 
     def _let_pass(self, steps, exploration):
@@ -413,6 +419,7 @@ class WSBPosterior:
             self._history = _checked_history(stored["history"], d)
         self._set_learnt(fresh)
         self._check()
+        self._check_counts(P)
         if fresh.ring is not None or self._rule is None:
             self._check_rows(P, h)
 
@@ -427,6 +434,27 @@ class WSBPosterior:
                 f"state bound cannot be {bound.tolist()} with this state precision"
             )
         return bound
+
+    def _check_counts(self, P):
+        """Sums of weights must fit each other, the clock and what was learnt."""
+        clock, total, squares = self._state.counts.tolist()
+        slack = 1e-9 * (1.0 + total)
+        rises = P - memory.precision_of(self._prior.sums)
+        known = np.abs(rises).max() > 1e-6 * np.abs(P).max()
+        # Weights are at most 1, and without weights nothing is known.
+        sound = clock <= LONGEST_TIME and squares <= total + slack
+        sound = sound and total**2 + slack >= squares and (total > 0.0 or not known)
+        if self._state.ring is not None:
+            held = self._state.ring.held.sum()
+            sound = sound and held == total == squares and held <= clock
+        if not sound:
+            raise ValueError(
+                f"state counts cannot be {[clock, total, squares]} (rounds, sum of "
+                "weights, sum of squared weights) with what was learnt"
+            )
+        least = np.linalg.eigvalsh(rises + 1e-6 * np.trace(P) * np.eye(self.dim))[0]
+        if least < 0.0:
+            raise ValueError("state precision must be at least that of the prior")
 
     def _check_rows(self, P, h):
         """The sums must be those of the rows that are kept with them."""
@@ -584,10 +612,13 @@ class WSBPosterior:
         """
         many, single = self._points("theta", theta)
         R, _ = self._factor()
-        scaled = (many - self.mean) @ R.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = (many - self.mean) @ R.T
         half_log_det = np.log(np.diag(R)).sum()
         value = half_log_det - 0.5 * self.dim * math.log(2.0 * math.pi)
-        value = value - 0.5 * (scaled**2).sum(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = value - 0.5 * (scaled**2).sum(axis=1)
+        _refuse_beyond("theta", value)
         return float(value[0]) if single else value
 
     def predict(
@@ -609,6 +640,7 @@ class WSBPosterior:
         """
         many, single = self._points("x", x)
         mean, variance = self._predict(many)
+        _refuse_beyond("x", mean, variance)
         if _validate.flag("noise", noise):
             variance = variance + self._noise_std**2
         std = np.sqrt(variance)
@@ -617,8 +649,9 @@ class WSBPosterior:
     def _predict(self, rows):
         """Mean and variance of the expected rewards of checked rows."""
         R, z = self._factor()
-        scaled = np.linalg.solve(R.T, rows.T)
-        return z @ scaled, (scaled**2).sum(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.linalg.solve(R.T, rows.T)
+            return z @ scaled, (scaled**2).sum(axis=0)
 
     def sample(self, rng: Seed = None, size: int | None = None) -> Array:
         r"""Draw parameters :math:`\mu_t + R^{-1} z` with :math:`P = R^\top R`.
@@ -637,6 +670,7 @@ class WSBPosterior:
         """
         rng = _validate.generator("rng", rng)
         count = 1 if size is None else _validate.integer("size", size, minimum=0)
+        _validate.room("size", size, count * self.dim)
         R, z = self._factor()
         normals = rng.standard_normal((count, self.dim))
         draws = np.linalg.solve(R, (z + normals).T).T
@@ -742,6 +776,8 @@ class WRLS(WSBPosterior):
         return self.shift * self._noise_std**2
 
 
+#: Beyond this round the clock would not notice the next one.
+LONGEST_TIME = 2**52
 #: Larger dimensions are a mistake, or a file that wants to fill the memory.
 LARGEST_DIM = 2**15
 
@@ -761,6 +797,14 @@ def checked_prior(
             f"precision, got condition number {np.linalg.cond(cov):.3g}"
         )
     return mean, cov, precision, root.T @ (root @ mean)
+
+
+def _refuse_beyond(name, *arrays):
+    """Refuse points at which a number leaves the range of doubles."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError(
+            f"{name} must give finite numbers in double precision; it lies too far out"
+        )
 
 
 def _is_definite(P):

@@ -78,6 +78,8 @@ def replay(
         raise ValueError(f"policies must not be called {BEST_FIXED!r}")
     arms, rewards = _log(data)
     repeats = _validate.integer("repeats", repeats)
+    _validate.room("repeats", repeats, repeats * rewards.size)
+    n_jobs = _validate.workers("n_jobs", n_jobs)
     root = simulation.root_seed(seed)
     worlds = [
         _LoggedWorld(simulation.trial_seed(root, i), rewards.shape, arms.shape[1])

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from wsbnb import _validate
-from wsbnb._types import TYPE_CHECKING, Any, Array, ArrayLike, IntArray, Sequence
+from wsbnb._types import (
+    TYPE_CHECKING,
+    Any,
+    Array,
+    ArrayLike,
+    IntArray,
+    Sequence,
+)
 from wsbnb.dependence import block_bootstrap, suggested_block_length
 
 if TYPE_CHECKING:
@@ -147,18 +154,29 @@ class Results:
         ----------
         policies : list of str, optional
         trials : list of int, optional
-            A KeyError names the first one missing.
+            A ValueError names the first one missing.
 
         Returns
         -------
         Results
         """
-        names = self.policies if policies is None else list(policies)
+        names = (
+            self.policies
+            if policies is None
+            else _validate.several("policies", policies)
+        )
         columns = [self._place("policies", name) for name in names]
         rows = list(range(len(self.trials)))
         if trials is not None:
             place = {int(t): i for i, t in enumerate(self.trials)}
-            rows = [place[int(t)] for t in trials]
+            wanted = [
+                _validate.integer("trials", t, 0)
+                for t in _validate.several("trials", trials)
+            ]
+            missing = [t for t in wanted if t not in place]
+            if missing:
+                raise ValueError(f"trials must be among those played, got {missing[0]}")
+            rows = [place[t] for t in wanted]
 
         def part(table):
             return None if table is None else table[np.ix_(rows, columns)]
@@ -187,6 +205,8 @@ class Results:
         Results
             The regret alone, trials in order.
         """
+        if not isinstance(other, Results):
+            raise TypeError(f"other must be a Results, got {other!r}")
         for name in ("policies", "rounds"):
             one, two = getattr(self, name), getattr(other, name)
             if not np.array_equal(one, two):

@@ -109,6 +109,10 @@ def simulate(
         joblib.delayed(_play_trial)(named, environment, root, i, kept, trace)
         for i in numbers
     )
+    n_jobs, progress = (
+        _validate.workers("n_jobs", n_jobs),
+        _validate.flag("progress", progress),
+    )
     workers = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     finished, interrupted = [], False
     running = workers(jobs)
@@ -182,11 +186,8 @@ def _plays(policy):
 def _trial_numbers(trials):
     if isinstance(trials, int | float | np.number) and not isinstance(trials, bool):
         return list(range(_validate.integer("trials", trials)))
-    if not isinstance(trials, Iterable) or isinstance(trials, str):
-        raise TypeError(
-            f"trials must be a whole number or several of them, got {trials!r}"
-        )
-    numbers = [_validate.integer("trials", i, minimum=0) for i in trials]
+    members = _validate.several("trials", trials, "a whole number or several of them")
+    numbers = [_validate.integer("trials", i, minimum=0) for i in members]
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"trials must be different numbers, got {list(numbers)}")
     return numbers
@@ -253,6 +254,10 @@ def player(policy: Any, world: Any) -> Any:
     """A policy for one trial: new, with the trial's generator."""
     if not _plays(policy):
         policy = policy(world)
+        if not _plays(policy):
+            raise TypeError(
+                f"policies must build objects with pull and update, got {policy!r}"
+            )
     if getattr(policy, "dim", None) not in (None, world.dim):
         raise ValueError(
             f"policies must have the environment's dimension {world.dim}, "

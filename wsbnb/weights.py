@@ -65,7 +65,7 @@ def nondecreasing_in_s(matrix: ArrayLike) -> bool:
     >>> nondecreasing_in_s([[0.5, 0.0], [0.9, 0.5]])
     False
     """
-    matrix = _validate.matrix("matrix", matrix)
+    matrix = _square(matrix)
     steps = np.diff(matrix, axis=1)
     return bool((np.tril(steps, -1) >= -_SLACK).all())
 
@@ -89,10 +89,17 @@ def multiplicatively_consistent(matrix: ArrayLike) -> bool:
     >>> multiplicatively_consistent(SlidingWindow(2).matrix(5))
     False
     """
-    matrix = _validate.matrix("matrix", matrix)
+    matrix = _square(matrix)
     newest_kept = np.diag(matrix, -1)[:, None]  # w_{t-1,t} for t = 2..T
     least = newest_kept * np.tril(matrix[:-1, :-1])  # w_{t-1,t} w_{s,t-1}
     return bool((np.tril(matrix[1:, :-1] - least) >= -_SLACK).all())
+
+
+def _square(matrix):
+    matrix = _validate.matrix("matrix", matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"matrix must be square, got shape {matrix.shape}")
+    return matrix
 
 
 class WeightRule:
@@ -113,6 +120,7 @@ class WeightRule:
     def row(self, t: int) -> Array:
         """All weights at round `t`: the array (w_{1,t}, ..., w_{t,t})."""
         t = _validate.integer("t", t, minimum=0)
+        _validate.room("t", t, t)
         if t == 0:
             return np.zeros(0)
         return np.asarray(self._weights(np.arange(1, t + 1), t), dtype=float)
@@ -120,6 +128,7 @@ class WeightRule:
     def matrix(self, T: int) -> Array:
         """Lower triangular (T, T) array; entry [t-1, s-1] is w_{s,t}."""
         T = _validate.integer("T", T)
+        _validate.room("T", T, T * T)
         weights = np.zeros((T, T))
         for t in range(1, T + 1):
             weights[t - 1, :t] = self.row(t)
@@ -168,7 +177,10 @@ class WeightRule:
 
         It exists for the rules with ``memory == 0``; the others raise ValueError.
         """
-        raise ValueError(f"{self!r} has no one-step factor: it is not a recursion")
+        raise ValueError(
+            "factor(t) must be asked of a rule that is a recursion (memory == 0), "
+            f"got {self!r}"
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from wsbnb import _validate
 from wsbnb._types import Array, ArrayLike, Seed
-from wsbnb.adaptive.base import AdaptivePolicy
+from wsbnb.adaptive.base import AdaptivePolicy, check_base
 from wsbnb.adaptive.grid import checked_discounts
 from wsbnb.kernels import bank
 from wsbnb.policies.base import LinearPolicy
@@ -90,6 +90,7 @@ class BanditOverDiscounts(AdaptivePolicy):
         rng: Seed = None,
     ) -> None:
         self._horizon = _validate.integer("horizon", horizon)
+        check_base(base)
         gamma = checked_discounts(discounts, base, self._horizon)
         if block is None:
             block = min(math.floor(base.dim * math.sqrt(self._horizon)), self._horizon)

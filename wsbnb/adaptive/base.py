@@ -93,9 +93,10 @@ class AdaptivePolicy(Policy):
         """
         steps = _validate.nonnegative("steps", steps)
         with self._turn:
-            for j in range(len(self._gamma)):
-                post = self._member_posterior(j)
+            members = [self._member_posterior(j) for j in range(len(self._gamma))]
+            for post in members:  # all of them before any is put back
                 post.decay(steps)
+            for j, post in enumerate(members):
                 self._put_member(j, post._state)
             self._fade_own(steps)
 
@@ -308,8 +309,8 @@ class AdaptivePolicy(Policy):
         """Refuse what the master cannot know."""
 
 
-def _template(base):
-    """A new policy like `base`; only the parts of its settings matter."""
+def check_base(base: Any) -> None:
+    """Refuse what cannot be the template of the members."""
     suitable = (
         isinstance(base, LinearPolicy)
         and base.compiled
@@ -321,5 +322,10 @@ def _template(base):
             "base must be a policy of this package with a discount, such as WSBLinTS, "
             f"or a registered class like that with an unchanged round, got {base!r}"
         )
+
+
+def _template(base):
+    """A new policy like `base`; only the parts of its settings matter."""
+    check_base(base)
     with outside_on_purpose():  # what there is to warn of, `base` has said
         return base.clone()

@@ -3,7 +3,10 @@
 The general ones (positive, covariance, ...) live in `wsbnb._validate`.
 """
 
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from wsbnb._types import Array, FloatOrArray
 
 def nonnegative_values(name: str, value: Any) -> FloatOrArray:
     """A float for a number, a float64 array for anything array-like."""
-    if np.ndim(value) == 0:
+    if _single(value):
         return check.nonnegative(name, value)
     array = check.finite_array(name, value)
     if array.size and array.min() < 0.0:
@@ -21,12 +24,18 @@ def nonnegative_values(name: str, value: Any) -> FloatOrArray:
     return array
 
 
+def _single(value: Any) -> bool:
+    """Whether a value is no array; rows of unequal length are one, if a bad one."""
+    return not isinstance(value, list | tuple) and np.ndim(value) == 0
+
+
 def round_numbers(name: str, value: Any, minimum: int) -> FloatOrArray:
     """A whole number or an array of whole numbers, as float64."""
-    if np.ndim(value) == 0:
+    if _single(value):
         if isinstance(value, np.ndarray):
             value = value[()]
         return float(check.integer(name, value, minimum=minimum))
+    check.finite_array(name, value)
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold whole numbers, got dtype {array.dtype}")
@@ -37,7 +46,7 @@ def round_numbers(name: str, value: Any, minimum: int) -> FloatOrArray:
 
 def rows(name: str, value: Any, cols: int | None = None) -> Array:
     """A finite float64 matrix that may have no rows (no observation yet)."""
-    array = np.asarray(value)
+    array = check.finite_array(name, value)
     if array.ndim == 2 and array.shape[0] == 0 and array.shape[1] > 0:
         if cols is not None and array.shape[1] != cols:
             raise ValueError(
@@ -98,3 +107,62 @@ def arms_within_bound(X: Array, arm_bound: float) -> None:
         raise ValueError(
             f"arm_bound must be at least the longest arm, {longest}, got {arm_bound}"
         )
+
+
+P, R = ParamSpec("P"), TypeVar("R")
+
+
+def within_range(infinite: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator: numbers that overflow are refused by name, not returned as infinity.
+
+    With `infinite` infinity is a value that the function may return (a hard restart
+    makes some sums infinite); what is not a number is refused even then.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                with np.errstate(all="ignore"):
+                    value = function(*args, **kwargs)
+                    sound = _is_sound(value, infinite)
+            except (ArithmeticError, np.linalg.LinAlgError):
+                sound = False
+            if not sound:
+                given = signature.bind(*args, **kwargs).arguments
+                raise ValueError(_too_extreme(function.__name__, given))
+            return value
+
+        return checked
+
+    return decorate
+
+
+def _is_sound(value: Any, infinite: bool) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_sound(part, infinite) for part in value)
+    if not isinstance(value, float | np.floating | np.ndarray):
+        parts = getattr(value, "__dict__", {})
+        return all(_is_sound(part, infinite) for part in parts.values())
+    return not (np.isnan(value) if infinite else ~np.isfinite(value)).any()
+
+
+def _too_extreme(name: str, given: dict[str, Any]) -> str:
+    """A message that names the arguments with the most extreme numbers."""
+    sizes = {}
+    for word, value in given.items():
+        if isinstance(value, str | bool | type(None)):
+            continue
+        numbers = np.abs(np.asarray(value, dtype=float)).ravel()
+        numbers = numbers[numbers > 0.0]
+        if numbers.size:
+            sizes[word] = np.abs(np.log10(numbers)).max()
+    most = max(sizes.values(), default=0.0)
+    words = [word for word, size in sizes.items() if size >= most / 2.0]
+    shown = ", ".join(f"{word}={given[word]!r}"[:60] for word in words)
+    return (
+        f"{' and '.join(words)} must be less extreme: {name} does not fit into double "
+        f"precision, got {shown}"
+    )

@@ -47,6 +47,7 @@ class ErrorParts(NamedTuple):
         }
 
 
+@_check.within_range()
 def surrogate_mean(
     X: ArrayLike,
     parameters_past: ArrayLike,
@@ -100,6 +101,7 @@ def surrogate_mean(
     return now + solve((w * shifts) @ X / sigma**2)
 
 
+@_check.within_range()
 def error_parts(
     X: ArrayLike,
     rewards: ArrayLike,

@@ -13,6 +13,7 @@ from wsbnb.bounds.sums import weight_sum
 FORMS = ("printed", "corrected", "sharp")
 
 
+@_check.within_range()
 def drift_bound(
     parameters: ArrayLike,
     weights: ArrayLike,
@@ -79,6 +80,7 @@ def drift_bound(
     return float(scale * (np.sqrt(np.cumsum(w)) @ _steps(path)))
 
 
+@_check.within_range()
 def drift_bound_path(
     parameters: ArrayLike,
     discount: float | None,
@@ -145,6 +147,7 @@ def drift_bound_path(
     return scale * alpha
 
 
+@_check.within_range(infinite=True)
 def drift_sum_bound(
     variation: float,
     horizon: int,
@@ -227,6 +230,7 @@ def _largest_exponential_coefficient(gamma: float, T: int) -> float:
     return coefficient(low)
 
 
+@_check.within_range()
 def drift_bound_wrls(
     parameters: ArrayLike, discount: float, arm_bound: float, form: Form = "printed"
 ) -> float:

@@ -6,11 +6,12 @@ from numpy.typing import ArrayLike
 from wsbnb import _validate as check
 from wsbnb._types import Constant, FloatOrArray, Split
 from wsbnb.bounds import _check
-from wsbnb.bounds.potential import log_determinant_ratio
+from wsbnb.bounds.potential import log_ratio
 
 SPLITS = ("none", "horizon", "anytime")
 
 
+@_check.within_range()
 def failure_probability(
     delta: float,
     split: Split = "none",
@@ -67,6 +68,7 @@ def failure_probability(
     return float(share) if np.ndim(share) == 0 else share
 
 
+@_check.within_range()
 def noise_radius(
     dim: int,
     noise_std: float,
@@ -153,13 +155,14 @@ def noise_radius(
     dim = check.integer("dim", dim)
     sigma = check.positive("noise_std", noise_std)
     prior_cov = check.covariance("prior_cov", prior_cov, dim=dim)
-    log_det = log_determinant_ratio(
-        squared_weight_sum, prior_cov, sigma, arm_bound, form
-    )
+    L = check.nonnegative("arm_bound", arm_bound)
+    squares = _check.nonnegative_values("squared_weight_sum", squared_weight_sum)
+    log_det = log_ratio(squares, prior_cov, L / sigma, form)
     share = failure_probability(delta, split, horizon, round)
     return _root(-2.0 * np.log(share) + log_det)
 
 
+@_check.within_range()
 def noise_radius_determinant(
     X: ArrayLike,
     weights: ArrayLike,
@@ -220,6 +223,7 @@ def noise_radius_determinant(
     return _root(-2.0 * np.log(share) + log_det)
 
 
+@_check.within_range()
 def noise_radius_wrls(
     dim: int,
     noise_std: float,
@@ -282,6 +286,7 @@ def noise_radius_wrls(
     return sigma * noise + static_prior_penalty(ridge, param_bound)
 
 
+@_check.within_range()
 def static_prior_penalty(regularization: float, param_bound: float) -> float:
     r"""The constant price of regularisation in WRLS, :math:`\sqrt\lambda S`.
 

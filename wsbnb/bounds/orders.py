@@ -3,6 +3,7 @@
 import numpy as np
 
 from wsbnb import _validate as check
+from wsbnb.bounds import _check
 
 # Exponent of d, and exponent of log K, beside B^{1/4} T^{3/4}.
 _TABLE_1 = {
@@ -18,6 +19,7 @@ _TABLE_1 = {
 ALGORITHMS = (*_TABLE_1, "lower_bound")
 
 
+@_check.within_range()
 def regret_order(
     dim: int,
     variation: float,
@@ -86,6 +88,7 @@ def regret_order(
     return float(max(drifting, stationary))
 
 
+@_check.within_range()
 def trivial_bound(arm_bound: float, param_bound: float, horizon: int) -> float:
     r"""The regret that no policy can exceed, :math:`2LST`.
 

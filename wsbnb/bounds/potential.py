@@ -14,6 +14,7 @@ from wsbnb.posterior import WSBPosterior
 CONSTANTS = ("trace", "lambda_max")
 
 
+@_check.within_range()
 def log_determinant_ratio(
     weight_sum: ArrayLike,
     prior_cov: ArrayLike,
@@ -55,11 +56,18 @@ def log_determinant_ratio(
     sigma = check.positive("noise_std", noise_std)
     L = check.nonnegative("arm_bound", arm_bound)
     total = _check.nonnegative_values("weight_sum", weight_sum)
+    return log_ratio(total, prior_cov, L / sigma, form)
+
+
+def log_ratio(
+    total: FloatOrArray, prior_cov: Array, ratio: float, form: Constant
+) -> FloatOrArray:
+    """`log_determinant_ratio` for checked arguments, with L over sigma."""
     d = prior_cov.shape[0]
-    constant = _prior_constant(prior_cov, form)
-    return d * np.log1p(constant * (L / sigma) ** 2 * total / d)
+    return d * np.log1p(_prior_constant(prior_cov, form) * ratio**2 * total / d)
 
 
+@_check.within_range()
 def determinant_bound(
     weight_sum: ArrayLike,
     prior_cov: ArrayLike,
@@ -120,9 +128,10 @@ def determinant_bound(
         value = log_determinant_ratio(weight_sum, prior_cov, noise_std, arm_bound, form)
         if inequality == "precision":
             value = value - np.linalg.slogdet(prior_cov)[1]
-    return value if log else np.exp(value)
+    return value if check.flag("log", log) else np.exp(value)
 
 
+@_check.within_range()
 def potential_sum(
     X: ArrayLike,
     prior_cov: ArrayLike,
@@ -190,6 +199,7 @@ def _widths_before(X, prior_cov, sigma, gamma):
     return posterior.predict_and_learn(X, np.zeros(len(X)))[1]
 
 
+@_check.within_range(infinite=True)
 def potential_bound(
     X: ArrayLike,
     prior_cov: ArrayLike,
@@ -272,6 +282,7 @@ def potential_bound(
     return float(2.0 * sigma**2 * constant * (d * forgetting + log_det))
 
 
+@_check.within_range()
 def width_constant(prior_cov: ArrayLike, noise_std: float, arm_bound: float) -> float:
     r"""The constant :math:`C = \max\{1, L^2\lambda_{\max}(\Sigma_0)/\sigma^2\}`.
 
@@ -300,6 +311,7 @@ def width_constant(prior_cov: ArrayLike, noise_std: float, arm_bound: float) -> 
     return max(1.0, float(ratio**2 * np.linalg.eigvalsh(prior_cov)[-1]))
 
 
+@_check.within_range(infinite=True)
 def forgetting_sum(
     horizon: int,
     *,
@@ -347,6 +359,7 @@ def forgetting_sum(
         return float(-np.log(consecutive).sum())
 
 
+@_check.within_range(infinite=True)
 def log_det_term(
     horizon: int,
     prior_cov: ArrayLike,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from wsbnb import _validate as check
 from wsbnb._types import Array, Penalty
+from wsbnb.bounds import _check
 
 FORMS = ("exact", "cxv", "triangle")
 _NEWTON_STEPS = 200
@@ -18,6 +19,7 @@ _NEWTON_STEPS = 200
 _NEGLIGIBLE = 1e-100
 
 
+@_check.within_range()
 def prior_penalty(
     prior_mean: ArrayLike,
     prior_cov: ArrayLike,
@@ -95,6 +97,7 @@ def prior_penalty(
     return float(unit * np.sqrt(square + S**2 + 2.0 * S * np.linalg.norm(u * m)))
 
 
+@_check.within_range()
 def prior_penalty_maximiser(
     prior_mean: ArrayLike, prior_cov: ArrayLike, cov: ArrayLike, param_bound: float
 ) -> tuple[float, Array]:
@@ -130,6 +133,7 @@ def prior_penalty_maximiser(
     return float(unit * value), theta
 
 
+@_check.within_range()
 def prior_penalty_at_start(
     prior_mean: ArrayLike, prior_cov: ArrayLike, param_bound: float
 ) -> float:
@@ -166,6 +170,7 @@ def prior_penalty_at_start(
     return prior_penalty(prior_mean, prior_cov, prior_cov, param_bound, "triangle")
 
 
+@_check.within_range()
 def prior_penalty_floor(
     prior_mean: ArrayLike,
     prior_cov: ArrayLike,
@@ -219,7 +224,10 @@ def prior_penalty_floor(
         return 0.0
     data = (L / sigma) ** 2 / (1.0 - gamma) if L > 0.0 else 0.0
     variances, U = np.linalg.eigh(prior_cov)
-    cov = (U * (variances / (1.0 + data * variances))) @ U.T
+    shrunk = variances / (1.0 + data * variances)
+    if not (shrunk > 0.0).all():
+        raise OverflowError("said by the decorator, with the arguments' names")
+    cov = (U * shrunk) @ U.T
     return prior_penalty(prior_mean, prior_cov, cov, param_bound, form)
 
 

@@ -74,6 +74,7 @@ class ExplorationConstants(NamedTuple):
         return (self.c1 + self.c2) * (1.0 + 2.0 / (self.p3 - self.p2))
 
 
+@_check.within_range(infinite=True)
 def regret_bound_ucb(
     *,
     prior_mean: ArrayLike,
@@ -178,6 +179,7 @@ def regret_bound_ucb(
     return RegretBound(drift, float(2.0 * sigma_width * (beta + prior)))
 
 
+@_check.within_range(infinite=True)
 def randomised_constants(
     *,
     prior_mean: ArrayLike,
@@ -281,6 +283,7 @@ def randomised_constants(
     return ExplorationConstants(*(float(value) for value in values))
 
 
+@_check.within_range(infinite=True)
 def regret_bound_randomised(
     *,
     prior_mean: ArrayLike,

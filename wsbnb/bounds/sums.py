@@ -8,6 +8,7 @@ from wsbnb._types import FloatOrArray
 from wsbnb.bounds import _check
 
 
+@_check.within_range()
 def weight_sum(discount: float, rounds: ArrayLike, power: int = 1) -> FloatOrArray:
     r"""Sum of the exponential weights raised to a power.
 
@@ -47,6 +48,7 @@ def weight_sum(discount: float, rounds: ArrayLike, power: int = 1) -> FloatOrArr
     return float(total) if np.ndim(total) == 0 else total
 
 
+@_check.within_range()
 def squared_weight_sum(discount: float, rounds: ArrayLike) -> FloatOrArray:
     r"""Sum of the squared exponential weights.
 

@@ -4,10 +4,12 @@ import numpy as np
 
 from wsbnb import _validate as check
 from wsbnb._types import TuningRule
+from wsbnb.bounds import _check
 
 RULES = ("ucb", "thompson", "sharp")
 
 
+@_check.within_range()
 def tuned_discount(
     dim: int,
     horizon: int,

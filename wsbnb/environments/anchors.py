@@ -167,7 +167,7 @@ class GivenAnchors(AnchorRule):
     array: np.ndarray
 
     def __post_init__(self) -> None:
-        self._set(array=validate.matrix("anchors", self.array))
+        self._set(array=validate.matrix("array", self.array))
 
     @property
     def count(self) -> int:

@@ -123,7 +123,7 @@ class GivenArms(ArmRule):
     array: np.ndarray
 
     def __post_init__(self) -> None:
-        self._set(array=_as_arms("arms", self.array, dims=(2, 3)))
+        self._set(array=_as_arms("array", self.array, dims=(2, 3)))
 
     @property
     def count(self) -> int:

@@ -281,7 +281,7 @@ class GivenPath(PathRule):
     array: np.ndarray
 
     def __post_init__(self) -> None:
-        self._set(array=validate.matrix("path", self.array))
+        self._set(array=validate.matrix("array", self.array))
 
     def check(self, horizon: int, dim: int, bound: float) -> None:
         validate.matrix("path", self.array, rows=horizon, cols=dim)

@@ -456,6 +456,8 @@ class LinearPolicy(Policy):
                 mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
             else:
                 mean, variance = self._posterior._predict(arms)
+                if not np.isfinite([mean, variance]).all():
+                    raise ValueError(_NO_SCORES)
                 width = np.sqrt(variance)
             score = rows[explore.SCORES].copy()
         return {"mean": mean, "width": width, **said, "score": score}

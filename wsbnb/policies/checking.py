@@ -67,8 +67,17 @@ def check_policy(
     Traceback (most recent call last):
     AssertionError: 'pull returns an index' failed for Stubborn: pull returned 3 for ...
     """
+    if isinstance(policy, type) or not (
+        hasattr(policy, "pull") and hasattr(policy, "update")
+    ):
+        raise TypeError(
+            f"policy must be an object with pull and update, got {policy!r}"
+        )
     dim = _validate.integer("dim", getattr(policy, "dim", dim) if dim is None else dim)
     rounds = _validate.integer("rounds", rounds)
+    _validate.room("dim", dim, 9 * dim)
+    _validate.room("rounds", rounds, 9 * dim * rounds)
+    seed = _validate.seed("seed", seed)
     script = _Script(dim, rounds, np.random.default_rng(seed))
     done = []
     for name, needs, check in _CHECKS:

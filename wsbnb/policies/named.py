@@ -2,8 +2,8 @@
 
 from wsbnb import _validate
 from wsbnb._types import ArrayLike, Constant, Penalty, Perturbation, Seed, Split
+from wsbnb.exploration import LAWS, Optimism, RandomisedOptimism, Thompson
 from wsbnb.exploration import Greedy as _Greedy
-from wsbnb.exploration import Optimism, RandomisedOptimism, Thompson
 from wsbnb.exploration import Uniform as _Uniform
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
@@ -417,6 +417,7 @@ class DRandLinUCB(LinearPolicy):
         )
         scale = _validate.bounded("scale", scale)
         # The radius is in the posterior's norm already, a bare normal is not.
+        _validate.choice("perturbation", perturbation, LAWS)
         units = 1.0 if perturbation == "radius" else posterior.noise_std
         exploration = RandomisedOptimism(
             scale=scale / units,

@@ -71,7 +71,11 @@ class Oracle(Policy):
                 f"parameters has {len(self.parameters)} rows, round {self._clock + 1} "
                 "lies beyond"
             )
-        return X @ self.parameters[self._clock]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rewards = X @ self.parameters[self._clock]
+        if not np.isfinite(rewards).all():
+            raise ValueError("X must give every arm a finite reward, got one beyond")
+        return rewards
 
     def _choose(self, X):
         return best_known(self._true_rewards(X)[None])[0]

@@ -64,6 +64,8 @@ def register(cls: Registered) -> Registered:
     ... class CautiousTS(wsbnb.WSBLinTS):
     ...     name = "Cautious TS"
     """
+    if not (isinstance(cls, type) and hasattr(cls, "_get_state")):
+        raise TypeError(f"cls must be a subclass of wsbnb.Policy, got {cls!r}")
     known = _REGISTRY.get(cls.__name__, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(
@@ -211,7 +213,7 @@ def _read(path):
     missing = {"class", "params", "state", "rng", "rng_start"} - set(content)
     if missing:
         raise ValueError(f"{path} lacks {sorted(missing)}")
-    if version == 1:
+    if version == 1 and "checksum" not in content:  # a newer file that says it is old
         return _from_version_1(path, content)
     if content.get("checksum") != _checksum(content):
         raise ValueError(f"{path} was damaged or changed: its checksum does not fit")

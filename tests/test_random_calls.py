@@ -1,0 +1,197 @@
+"""Ten thousand careless calls of everything public, and what a refused one leaves.
+
+``WSBNB_CALLS=1000000`` makes a million of them, ``WSBNB_CALLS_SEED`` others.
+"""
+
+import contextlib
+import copy
+import os
+import pathlib
+import resource
+
+import numpy as np
+import pytest
+
+import wsbnb
+from tests import calls, zoo
+
+CALLS = int(os.environ.get("WSBNB_CALLS", "10000"))
+SEED = int(os.environ.get("WSBNB_CALLS_SEED", "0"))
+#: What the calls may take beside what the process has, in bytes.
+MEMORY = 3 * 2**30
+
+
+@contextlib.contextmanager
+def little_memory():
+    """Let an array that is far too large fail here, not fill the machine."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    status = pathlib.Path("/proc/self/status")
+    if status.exists():
+        now = int(status.read_text().split("VmSize:")[1].split()[0]) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+# --- the catalogue --------------------------------------------------------------------
+
+
+def test_every_public_name_is_called_or_has_a_reason():
+    assert set(calls.LEFT_OUT) <= set(calls.PUBLIC)
+    rooms = {name.rpartition(".")[0] for name in calls.PUBLIC}
+    assert set(calls.ROOMS_LEFT_OUT) <= rooms
+    assert len(calls.called()) > 80
+
+
+@pytest.mark.parametrize("name", calls.called())
+@pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
+def test_the_settings_to_start_from_work(name):
+    thing = calls.called()[name]
+    given, names = calls.good_arguments(name, thing)
+    assert set(given) <= set(names)
+    thing(**given)
+
+
+def test_the_methods_to_start_from_work():
+    works = {}
+    for key, thing in calls.objects().items():
+        for word in calls.methods(thing):
+            given, _ = calls.method_arguments(getattr(thing, word))
+            try:
+                getattr(thing, word)(**given)
+                works[f"{key}.{word}"] = True
+            except ValueError as error:
+                works[f"{key}.{word}"] = str(error)
+    refused = {name: said for name, said in works.items() if said is not True}
+    assert set(refused) == {"weights window.factor", "weights age.factor"}
+    assert len(works) > 150
+
+
+def test_judgement_sees_what_is_wrong():
+    """The judge itself: a wrong exception, a nameless one, and a silent NaN."""
+
+    def outcome(call):
+        return calls.attempt("f", call, {"dim": 1}, ["dim"], ["dim"])[0]
+
+    def raising(error):
+        def call(dim):
+            raise error
+
+        return call
+
+    assert outcome(lambda dim: 1.0).fault is None
+    assert "gave nan" in outcome(lambda dim: np.nan).fault
+    assert "gave {'a'" in outcome(lambda dim: {"a": np.array([1.0, np.inf])}).fault
+    assert "raised OverflowError" in outcome(raising(OverflowError("dim"))).fault
+    assert "names no argument" in outcome(raising(ValueError("dimension"))).fault
+    assert outcome(raising(ValueError("dim must be"))).fault is None
+    # Subclasses come from elsewhere: NumPy's LinAlgError is a ValueError.
+    assert "LinAlgError" in outcome(raising(np.linalg.LinAlgError("dim"))).fault
+
+
+def test_random_calls():
+    with little_memory():
+        counts, faults = calls.run(SEED, CALLS)
+    print(f"\n{CALLS} calls with seed {SEED}: {dict(counts.most_common())}")
+    assert "\n".join(faults) == ""
+    assert set(counts) <= {"result", "ValueError", "TypeError", "AssertionError"}
+    for kind in ("result", "ValueError", "TypeError"):
+        assert counts[kind] > CALLS / 10
+
+
+def test_the_same_seed_makes_the_same_calls():
+    with little_memory():
+        one, two = calls.run(3, 200)[0], calls.run(3, 200)[0]
+    assert one == two
+
+
+# --- a refused call changes nothing ---------------------------------------------------
+
+
+def players():
+    """Every policy and a posterior for every rule, new ones."""
+    fresh = calls.objects.__wrapped__()
+    kinds = (wsbnb.Policy, wsbnb.WSBPosterior)
+    return {key: thing for key, thing in fresh.items() if isinstance(thing, kinds)}
+
+
+def learn(thing, rounds, seed):
+    """Some rounds that are all right; returns what was chosen."""
+    X, rewards = zoo.problem(seed, rounds, calls.D, 4)
+    chosen = []
+    for arms, paid in zip(X, rewards, strict=True):
+        k = thing.pull(arms) if isinstance(thing, wsbnb.Policy) else 0
+        thing.update(arms[k], paid[k])
+        chosen.append(k)
+    return chosen
+
+
+def refusals(thing, rng, count):
+    """Refused calls of all methods, with what each has left behind."""
+    found = []
+    while len(found) < count:
+        word = str(rng.choice(calls.methods(thing)))
+        if word in ("reset", "get_params"):  # they take nothing that could be refused
+            continue
+        twin = copy.deepcopy(thing)  # a call that is not refused must not count
+        call = getattr(twin, word)
+        given, names = calls.method_arguments(call)
+        given, replaced = calls.replacements(rng, given, names)
+        if not replaced and word == "set_params":
+            given = {"discount": calls.strange(rng), "noise_std": calls.strange(rng)}
+        before = calls.whole_state(twin)
+        outcome, _ = calls.attempt(word, call, given, [*names, *given, "changes"], [])
+        if outcome.kind in ("ValueError", "TypeError"):
+            same = calls.same(calls.whole_state(twin), before)
+            found.append((word, replaced, same, twin))
+    return found
+
+
+@pytest.mark.parametrize("key", players())
+def test_a_refused_call_changes_nothing_at_all(key):
+    """Sums, rings, residuals and generator; and the next rounds are the same."""
+    rng = np.random.default_rng(len(key))
+    thing = players()[key]
+    learn(thing, 7, seed=1)
+    found = refusals(thing, rng, 60)
+    assert [entry[:2] for entry in found if not entry[2]] == []
+    assert len({word for word, *_ in found}) >= 3
+    expected = copy.deepcopy(thing)
+    chosen = learn(expected, 5, seed=2)
+    for _, _, _, twin in found[::12]:
+        assert learn(twin, 5, seed=2) == chosen
+        assert calls.same(calls.whole_state(twin), calls.whole_state(expected))
+
+
+@pytest.mark.parametrize("key", ["WSBLinUCB", "DLinTS", "SWLinUCB", "DiscountMixture"])
+def test_a_refused_file_changes_nothing(key, tmp_path):
+    thing = players()[key]
+    learn(thing, 7, seed=1)
+    before = calls.whole_state(thing)
+    with pytest.raises(FileNotFoundError):
+        thing.save(tmp_path / "absent" / "policy.json")
+    assert calls.same(calls.whole_state(thing), before)
+
+
+@pytest.mark.parametrize("key", ["DiscountMixture", "BanditOverDiscounts"])
+def test_time_passes_for_all_members_or_for_none(key):
+    """The last member refuses: the first ones must not have moved."""
+    policy = players()[key]
+    learn(policy, 5, seed=1)
+    policy._members.counts[-1, 0] = 2.0**52  # its clock is at its end
+    before = calls.whole_state(policy)
+    with pytest.raises(ValueError, match="steps must lead to round"):
+        policy.decay(1)
+    assert calls.same(calls.whole_state(policy), before)
+
+
+def test_a_refused_sample_draws_nothing():
+    posterior = players()["WRLS"]
+    rng = np.random.default_rng(3)
+    before = rng.bit_generator.state
+    for size in (-1, 2.5, "x", 2**40):
+        with pytest.raises((ValueError, TypeError), match="size"):
+            posterior.sample(rng, size=size)
+    assert rng.bit_generator.state == before
