@@ -6,6 +6,7 @@ import numpy as np
 
 from wsbnb import _validate as check
 
+
 class _Terms(NamedTuple):
     """Powers in the two terms of a regret bound, up to constants and log T.
 
