@@ -343,6 +343,44 @@ def test_regret_orders():
         regret_order(d, B, T, "Oracle")
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "form", "fixed_prior"),
+    [("WSBLinUCB", "corrected", False), ("sharp", "sharp", False),
+     ("DLinUCB", "corrected", True)],
+)  # fmt: skip
+def test_orders_are_those_of_the_bounds_themselves(algorithm, form, fixed_prior):
+    """Minimise the real bound over the discount; its power of d nears the order's."""
+    T, B = 10**12, 3.0
+
+    def smallest(d):
+        cov = np.eye(d) if fixed_prior else np.eye(d) / d
+        around = np.sqrt(B / (d * T)) * np.geomspace(0.02, 20, 25)
+        return min(
+            regret_bound_ucb(
+                prior_mean=np.zeros(d), prior_cov=cov, noise_std=0.4, arm_bound=1.0,
+                param_bound=1.0, horizon=T, delta=1 / T, discount=1 - gap,
+                variation=B, form=form,
+            ).total
+            for gap in around
+        )  # fmt: skip
+
+    measured = np.log2(smallest(128) / smallest(64))
+    order = np.log2(
+        regret_order(128, B, T, algorithm) / regret_order(64, B, T, algorithm)
+    )
+    # From below: logarithms of T, which do not grow with d, are part of the radius.
+    assert order - 0.1 < measured < order
+
+
+def test_order_of_log_arms_is_that_of_two_balanced_terms():
+    d, B, T, K = 8, 2.0, 10**10, 1000
+    gaps = np.geomspace(1 / T, 0.1, 4000)
+    drift, width = B * gaps**-1.5, d * np.sqrt(np.log(K)) * T * gaps**0.5
+    least = (drift + width).min()
+    order = regret_order(d, B, T, "WSBLinTS", n_arms=K)
+    assert order < least <= 2 * order * (1 + 1e-3)
+
+
 def test_tuned_discounts_by_hand_and_clipped():
     assert tuned_discount(4, 1000, 2.0) == pytest.approx(1 - np.sqrt(2 / 4000))
     thompson = tuned_discount(4, 1000, 2.0, rule="thompson", n_arms=48)

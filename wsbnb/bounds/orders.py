@@ -1,20 +1,36 @@
 """Orders of the regret bounds (Table 1), and what they compare with."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from wsbnb import _validate as check
 from wsbnb.bounds import _check
 
-# Exponent of d, and exponent of log K, beside B^{1/4} T^{3/4}.
+
+class _Terms(NamedTuple):
+    """Powers in the two terms of a regret bound, up to constants and log T.
+
+    Drift costs ``d**drift * B * gap**-1.5`` and exploration
+    ``d**width * log(K)**arms * T * gap**0.5``, where ``gap`` is one minus the discount.
+    """
+
+    drift: float
+    width: float = 1.0
+    arms: float = 0.0
+
+
+# The drift term carries sqrt(d lambda_max(Sigma_0)); the sharp one has no sqrt(d).
+_FIXED, _MATCHED, _SHARP = 0.5, 0.0, -0.5  # Sigma_0 = I; I/d; I/d without sqrt(d)
 _TABLE_1 = {
-    "DLinUCB": (7 / 8, 0.0),
-    "LBWeightUCB": (3 / 4, 0.0),
-    "WSBLinUCB": (3 / 4, 0.0),
-    "DRandLinUCB": (7 / 8, 0.0),
-    "WSBRandLinUCB": (3 / 4, 0.0),
-    "DLinTS": (7 / 8, 3 / 8),
-    "WSBLinTS": (3 / 4, 3 / 8),
-    "sharp": (5 / 8, 0.0),
+    "DLinUCB": _Terms(_FIXED),
+    "LBWeightUCB": _Terms(_MATCHED),
+    "WSBLinUCB": _Terms(_MATCHED),
+    "DRandLinUCB": _Terms(_FIXED),
+    "WSBRandLinUCB": _Terms(_MATCHED),
+    "DLinTS": _Terms(_FIXED, arms=0.5),
+    "WSBLinTS": _Terms(_MATCHED, arms=0.5),
+    "sharp": _Terms(_SHARP),
 }
 ALGORITHMS = (*_TABLE_1, "lower_bound")
 
@@ -40,11 +56,15 @@ def regret_order(
     lower_bound                   :math:`d^{2/3}B_T^{1/3}T^{2/3}`
     ============================  ============================================
 
-    ``"sharp"`` is what the drift bound without :math:`\sqrt d` gives with
-    :math:`\Sigma_0=I/d` and :math:`1-\gamma=\sqrt{B_T/(d^{3/2}T)}`: the two terms
-    :math:`B_Td^{-1/2}(1-\gamma)^{-3/2}` and :math:`dT\sqrt{1-\gamma}` balance.
-    When the drift is mild all upper bounds stop at the stationary order
-    :math:`d\sqrt T` (times :math:`\sqrt{\log K}` for Thompson sampling).
+    No exponent is stored. A bound is the sum of what drift costs,
+    :math:`d^aB_T(1-\gamma)^{-3/2}`, and of what exploration costs,
+    :math:`d(\log K)^cT\sqrt{1-\gamma}`; the discount that makes them equal gives the
+    order. :math:`a=\tfrac12` for a prior (or ridge) that does not depend on
+    :math:`d`, 0 for :math:`\Sigma_0=I/d`, and :math:`-\tfrac12` for the latter with
+    the drift bound without :math:`\sqrt d` (``"sharp"``). :math:`c=\tfrac12` for
+    Thompson sampling. When the drift is mild the discount stops at :math:`1-1/T`,
+    and all upper bounds at the stationary order :math:`d\sqrt T` (times
+    :math:`\sqrt{\log K}` for Thompson sampling).
 
     Parameters
     ----------
@@ -77,15 +97,16 @@ def regret_order(
     check.choice("algorithm", algorithm, ALGORITHMS)
     if algorithm == "lower_bound":
         return float(d ** (2 / 3) * B ** (1 / 3) * T ** (2 / 3))
-    power_d, power_log = _TABLE_1[algorithm]
+    terms = _TABLE_1[algorithm]
     log_arms = 1.0
-    if power_log:
+    if terms.arms:
         if n_arms is None:
             raise ValueError(f"n_arms must be given for {algorithm}, got None")
         log_arms = np.log(max(check.integer("n_arms", n_arms), 2))
-    drifting = d**power_d * log_arms**power_log * B**0.25 * T**0.75
-    stationary = d * np.sqrt(log_arms * T)
-    return float(max(drifting, stationary))
+    drift = d**terms.drift * B
+    width = d**terms.width * log_arms**terms.arms * T
+    gap = max(1.0 / T, np.sqrt(drift / width))  # where the two terms are equal
+    return float(width * np.sqrt(gap))
 
 
 @_check.within_range()

@@ -1,0 +1,310 @@
+"""Spoil a chapter's formulas on purpose, and see which assertions notice.
+
+An assertion that no mistake can break guards nothing. This tool changes one thing at a
+time in a chapter's code (a sign, a factor, an exponent, a comparison, a form of a
+bound, a policy), runs the rest of the chapter and reports which assertions failed.
+
+    python -m tests.book.mutations book/part2_proofs/05_drift.ipynb --sample 40
+    python -m tests.book.mutations book/part2_proofs/*.ipynb --sample 20 --seed 1
+
+A chapter runs once. Before each cell with mutations the process forks, one child for
+each mutation, and the child runs the spoilt cell and all later ones. Assertions do not
+stop a child; they are written down. A child that crashes counts as caught.
+"""
+
+import argparse
+import ast
+import copy
+import json
+import os
+import pathlib
+import pickle
+import random
+import signal
+import sys
+import warnings
+from typing import NamedTuple
+
+from tests.book import notebook_rules as rules
+
+# Calls that only show something: what happens inside them needs no assertion.
+SHOWN = {
+    "ax", "axes", "fig", "plt", "plotting", "interactive", "print", "glue", "display",
+}  # fmt: skip
+# Arguments that say how much is computed, or with which luck, and not what.
+AMOUNTS = {
+    "default_rng", "range", "arange", "linspace", "geomspace", "logspace", "zeros",
+    "ones", "eye", "round", "reshape", "subplots", "simulate", "standard_normal",
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE,
+}  # fmt: skip
+WORDS = {
+    "corrected": "printed", "sharp": "printed", "lambda_max": "trace",
+    "exact": "triangle", "horizon": "none", "thompson": "ucb",
+}  # fmt: skip
+POLICIES = {
+    "WSBLinTS": "WSBRandLinUCB", "WSBRandLinUCB": "WSBLinTS",
+    "DLinUCB": "LBWeightUCB", "sqrt": "square", "log": "log1p", "argmax": "argmin",
+}  # fmt: skip
+CAUGHT, CRASHED, SURVIVED, SLOW = "caught", "crashed", "survived", "too slow"
+
+
+class Mutation(NamedTuple):
+    """One change: where it is, what it was and what it becomes."""
+
+    cell: str
+    line: int
+    place: int  # in the walk over the cell's tree
+    before: str
+    after: str
+
+
+class Report(NamedTuple):
+    """What became of each mutation, and how often each assertion failed."""
+
+    fate: dict
+    failures: dict
+
+    def count(self, *fates):
+        return sum(fate in fates for fate in self.fate.values())
+
+    @property
+    def share_caught(self):
+        judged = len(self.fate) - self.count(SLOW)
+        return self.count(CAUGHT, CRASHED) / judged if judged else float("nan")
+
+    @property
+    def never_failed(self):
+        return [where for where, count in self.failures.items() if not count]
+
+
+# -- finding mutations -----------------------------------------------------------------
+
+
+def called(node):
+    """Names in a call's function: `ax.plot` gives ax and plot."""
+    if not isinstance(node, ast.Call):
+        return []
+    parts, function = [], node.func
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    if isinstance(function, ast.Subscript):  # axes[0].plot
+        function = function.value
+    parts.append(getattr(function, "id", ""))
+    return parts
+
+
+def formulas(node):
+    """Nodes that belong to formulas, in a fixed order."""
+    names = called(node)
+    is_shown = bool(set(names[-1:]) & SHOWN) or bool(set(names[:1]) & AMOUNTS)
+    if is_shown or rules.is_assertion(node):
+        return
+    if isinstance(node, ast.Subscript):  # the index says which, not what
+        yield from formulas(node.value)
+        return
+    if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from formulas(child)
+
+
+def changed(node):
+    """The node with one thing wrong in it, or None if there is nothing to change."""
+    new = copy.deepcopy(node)
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
+            new.right.value = node.right.value * 2
+            return new
+        if type(node.op) in OPERATORS:
+            new.op = OPERATORS[type(node.op)]()
+            return new
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
+        new.ops[0] = OPERATORS[type(node.ops[0])]()
+        return new
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return new.operand
+    elif isinstance(node, ast.Attribute) and node.attr in POLICIES:
+        new.attr = POLICIES[node.attr]
+        return new
+    elif isinstance(node, ast.Constant) and node.value in WORDS:
+        new.value = WORDS[node.value]
+        return new
+    return None
+
+
+def mutations(notebook):
+    """All single changes to the formulas of a chapter."""
+    for _, cell in rules.code_cells(notebook):
+        tree = ast.parse(rules.without_magics(rules.source(cell)))
+        for place, node in enumerate(formulas(tree)):
+            new = changed(node)
+            if new is not None:
+                words = ast.unparse(node), ast.unparse(new)
+                if words[0] != words[1]:
+                    yield Mutation(cell["id"], node.lineno, place, *words)
+
+
+def mutate(tree, mutation):
+    """The cell's tree with one node replaced."""
+    tree = copy.deepcopy(tree)
+    target = list(formulas(tree))[mutation.place]
+    return ast.fix_missing_locations(Swap(target).visit(tree))
+
+
+class Swap(ast.NodeTransformer):
+    def __init__(self, target):
+        self.target = target
+
+    def visit(self, node):
+        if node is self.target:
+            return changed(node)
+        return self.generic_visit(node)
+
+
+# -- running a chapter -----------------------------------------------------------------
+
+
+class Recorder(ast.NodeTransformer):
+    """Let assertions write down that they failed, and go on."""
+
+    def __init__(self, cell):
+        self.cell, self.found = cell, []
+
+    def _guarded(self, node):
+        name = f"{self.cell}:{node.lineno} {ast.unparse(node)[:70]}"
+        self.found.append(name)
+        note = ast.parse(f"_failed.append({name!r})").body
+        handler = ast.ExceptHandler(
+            type=ast.Name("AssertionError", ast.Load()), name=None, body=note
+        )
+        return ast.Try(body=[node], handlers=[handler], orelse=[], finalbody=[])
+
+    def visit_Assert(self, node):
+        return self._guarded(node)
+
+    def visit_Expr(self, node):
+        return self._guarded(node) if rules.is_assertion(node.value) else node
+
+
+def prepared(tree, cell):
+    """A cell as code that records its assertions, and their names."""
+    recorder = Recorder(cell)
+    tree = ast.fix_missing_locations(recorder.visit(copy.deepcopy(tree)))
+    return compile(tree, cell, "exec"), recorder.found
+
+
+def quiet_namespace():
+    """A namespace in which nothing is shown or glued."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    import myst_nb
+
+    myst_nb.glue = lambda *args, **kwargs: None
+    plt.show = lambda *args, **kwargs: plt.close("all")
+    warnings.simplefilter("ignore")
+    return {"__name__": "__main__", "_failed": []}
+
+
+def in_child(work, seconds):
+    """Run `work` in a fork; its result, or a word for how it ended."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the child
+        signal.alarm(seconds)
+        try:
+            sys.stdout = sys.stderr = open(os.devnull, "w")
+            answer = work()
+        except BaseException:
+            answer = CRASHED
+        with os.fdopen(write, "wb") as pipe:
+            pickle.dump(answer, pipe)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    return pickle.loads(data) if data else SLOW
+
+
+def judge(notebook, chosen, seconds=300):
+    """Run a chapter and all chosen mutations of it."""
+    cells = [
+        (cell["id"], ast.parse(rules.without_magics(rules.source(cell))))
+        for _, cell in rules.code_cells(notebook)
+    ]
+    codes = [prepared(tree, name) for name, tree in cells]
+    failures = dict.fromkeys([name for _, found in codes for name in found], 0)
+    space, fate = quiet_namespace(), {}
+    for number, (name, tree) in enumerate(cells):
+        for mutation in (m for m in chosen if m.cell == name):
+            spoilt, _ = prepared(mutate(tree, mutation), name)
+            rest = [spoilt, *(code for code, _ in codes[number + 1 :])]
+
+            def work(rest=rest):
+                for code in rest:
+                    exec(code, space)
+                return sorted(set(space["_failed"]))
+
+            answer = in_child(work, seconds)
+            if isinstance(answer, list):
+                for failed in answer:
+                    failures[failed] = failures.get(failed, 0) + 1
+                fate[mutation] = CAUGHT if answer else SURVIVED
+            else:
+                fate[mutation] = answer
+        exec(codes[number][0], space)
+    if space["_failed"]:
+        raise AssertionError(f"the chapter itself fails: {space['_failed']}")
+    return Report(fate, failures)
+
+
+def sample(notebook, count, seed=0):
+    """A reproducible sample of the mutations of a chapter."""
+    everything = list(mutations(notebook))
+    return random.Random(seed).sample(everything, min(count, len(everything)))
+
+
+def show(path, report, verbose):
+    fates = (CAUGHT, CRASHED, SURVIVED, SLOW)
+    counts = ", ".join(f"{report.count(fate)} {fate}" for fate in fates)
+    print(f"{path.name}: {report.share_caught:.0%} of {len(report.fate)}: {counts}")
+    for mutation, fate in report.fate.items():
+        if fate == SURVIVED:
+            where = f"{mutation.cell}, line {mutation.line}"
+            print(f"  survived: {where}: {mutation.before}  ->  {mutation.after}")
+    if verbose:
+        for where in report.never_failed:
+            print(f"  never failed: {where}")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="+", type=pathlib.Path)
+    parser.add_argument("--sample", type=int, default=40, help="mutations per chapter")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=int, default=300, help="for one mutation")
+    parser.add_argument("--asserts", action="store_true", help="list the idle ones")
+    options = parser.parse_args(arguments)
+    for path in options.chapters:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        here = os.getcwd()
+        os.chdir(path.parent)  # as the build does
+        try:
+            chosen = sample(notebook, options.sample, options.seed)
+            report = judge(notebook, chosen, options.seconds)
+        finally:
+            os.chdir(here)
+        show(path, report, options.asserts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The tool that spoils chapters, on a small chapter and on a real one."""
+
+import json
+
+import pytest
+
+from tests.book import mutations as tool
+from tests.book import sources
+
+GOOD = """\
+import numpy as np
+x = np.arange(1, 6)
+mean = x.sum() / 5
+spread = np.sqrt(((x - mean) ** 2).sum() / 4)
+idle = mean * 7"""
+CHECKS = """\
+assert np.isclose(mean, 3)
+np.testing.assert_allclose(spread, np.std(x, ddof=1))
+assert x.max() > 0
+print(mean - 1)"""
+
+
+def chapter(*codes):
+    cells = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": code}
+        for i, code in enumerate(codes)
+    ]
+    return {"cells": cells, "metadata": {}}
+
+
+@pytest.fixture(scope="module")
+def report():
+    notebook = chapter(GOOD, CHECKS)
+    return tool.judge(notebook, list(tool.mutations(notebook)), seconds=60)
+
+
+def test_formulas_are_changed_and_assertions_and_prints_are_not():
+    found = list(tool.mutations(chapter(GOOD, CHECKS)))
+    assert all(mutation.cell == "c0" for mutation in found)
+    changes = {(m.before, m.after) for m in found}
+    assert ("x - mean", "x + mean") in changes
+    assert ("(x - mean) ** 2", "(x - mean) ** 4") in changes
+    assert ("np.sqrt", "np.square") in changes
+
+
+def test_wrong_formulas_are_caught_and_idle_ones_survive(report):
+    survivors = [m for m, fate in report.fate.items() if fate == tool.SURVIVED]
+    assert [m.before for m in survivors] == ["mean * 7"]
+    assert report.share_caught == pytest.approx(1 - 1 / len(report.fate))
+
+
+def test_idle_assertions_are_named(report):
+    assert [where.split()[0] for where in report.never_failed] == ["c1:3"]
+
+
+def test_a_crash_counts_as_caught_and_a_loop_is_cut_short():
+    crash = chapter("assert 1 / (2 - 1) == 1\ny = 1 / (1 + 1)\nz = [0][int(y)]")
+    fates = tool.judge(crash, list(tool.mutations(crash)), seconds=60).fate
+    assert tool.CRASHED in fates.values()
+    loop = chapter("n = 5\nwhile n > 0:\n    n = n - 1\nassert n == 0")
+    fates = tool.judge(loop, list(tool.mutations(loop)), seconds=2).fate
+    assert tool.SLOW in fates.values()
+
+
+def test_a_chapter_that_fails_by_itself_is_refused():
+    with pytest.raises(AssertionError, match="the chapter itself fails"):
+        tool.judge(chapter("x = 1 + 1", "assert x == 3"), [])
+
+
+def test_sample_of_a_real_chapter():
+    """The errata are all checks: a small sample of mistakes must be noticed."""
+    path = sources.BOOK / "part2_proofs" / "10_errata.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    report = tool.judge(notebook, tool.sample(notebook, 4, seed=1), seconds=120)
+    assert report.count(tool.CAUGHT, tool.CRASHED, tool.SLOW) >= 3
