@@ -38,7 +38,7 @@ policies.base
 policies.oracle policies.named policies.checking
 adaptive.grid
 adaptive.base
-adaptive.bandit adaptive.mixture adaptive.surprise
+adaptive.bandit adaptive.changes adaptive.mixture adaptive.surprise
 environments
 dependence
 results datasets

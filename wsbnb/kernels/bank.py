@@ -39,10 +39,10 @@ Blocks = namedtuple("Blocks", "block rate low high restart")
 #: One member, restarted when a CUSUM of its squared residuals passes the threshold.
 Surprise = namedtuple("Surprise", "threshold inflation")
 #: The first `discounted` members forget steadily, the others never: each of them
-#: believes that the present began in another round. Before every round it may begin
-#: anew, with the chance ``1 / (period + growth t)``; a newcomer then takes the place of
-#: the lightest of these members and of the leader's knowledge the part `keep`. With
-#: the chance `share` one of the discounted ones takes over instead.
+#: believes that the present began in another round. After t rounds it may begin anew
+#: with the chance ``1 / period``, or with a growth of 1 ``1 / (period + t)``. A
+#: newcomer then takes the place of the lightest of these members, and the part `keep`
+#: of what the leader knows. With the chance `share` a discounted one takes over.
 Changes = namedtuple("Changes", "discounted period growth share keep")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
@@ -270,9 +270,8 @@ def bear(master, own, n, steps):
     """
     known, first = 2 * n, int(master.discounted)
     t = own[known + AGE]
-    if master.growth > 0.0:  # the product of 1 - 1 / (period + growth s) telescopes
-        late = master.period + master.growth * t - 1.0
-        chance = 1.0 - (late / (late + steps * master.growth)) ** (1.0 / master.growth)
+    if master.growth > 0.0:  # the product of 1 - 1 / (period + s) telescopes
+        chance = steps / (master.period + t + steps)
     else:
         chance = 1.0 - (1.0 - 1.0 / master.period) ** steps
     out = first
