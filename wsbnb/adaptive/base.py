@@ -30,7 +30,7 @@ class AdaptivePolicy(Policy):
 
     def _begin(self, base, discounts, rng):
         super().__init__(rng)
-        self._base = _template(base)
+        self._base = template(base)
         self._gamma = np.array(discounts, dtype=np.float64)
         post = self._base.posterior
         self._prior = post._prior._replace(sums=post._prior.sums[None])
@@ -308,7 +308,7 @@ class AdaptivePolicy(Policy):
         """Refuse what the master cannot know."""
 
 
-def _template(base):
+def template(base: Any) -> LinearPolicy:
     """A new policy like `base`; only the parts of its settings matter."""
     suitable = (
         isinstance(base, LinearPolicy)

@@ -10,6 +10,8 @@ from wsbnb.kernels import bank, memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
 
+#: Memories of 10, 50 and 200 rounds, and of all.
+DISCOUNTS = (0.9, 0.98, 0.995, 1.0)
 #: A hazard that falls with time starts at one over this.
 FIRST_PERIOD = 1000.0
 
@@ -44,13 +46,14 @@ class ChangePoints(AdaptivePolicy):
     base : policy with a discount
         A template, for example a :class:`WSBLinTS`; its own discount is not used.
     discounts : array, optional
-        Increasing, in (0, 1]. Default DEFAULTDISC. An empty list leaves the starts alone.
-    starts : int, default 10
+        Increasing, in (0, 1]. Default 0.9, 0.98, 0.995 and 1. An empty list leaves the
+        starts alone.
+    starts : int, default 6
         How many beginnings are kept in mind, at least 2.
     hazard : float in (0, 1), optional
         The same chance of a change before every round. Default: it falls,
         :math:`H_t = 1/(1000 + t)` after t rounds, so that time itself sets the scale.
-    share : float in [0, 1), default SHAREDEF
+    share : float in [0, 1), default 1e-5
         The :math:`\alpha` above.
     keep : float in [0, 1), default 0
         With 0 a start knows nothing but the prior. Above it, a newcomer keeps this part
@@ -76,6 +79,9 @@ class ChangePoints(AdaptivePolicy):
     `noise_std` that is too small, there is no such promise. No regret bound is known
     to us.
 
+    The defaults were chosen on worlds of 4000 rounds in 2 and 8 dimensions with
+    Thompson sampling at half its scale; the chapter plays them on others.
+
     Examples
     --------
     >>> import numpy as np, wsbnb
@@ -96,9 +102,9 @@ class ChangePoints(AdaptivePolicy):
         base: LinearPolicy,
         *,
         discounts: ArrayLike | None = None,
-        starts: int = 10,
+        starts: int = 6,
         hazard: float | None = None,
-        share: float = 1e-4,
+        share: float = 1e-5,
         keep: float = 0.0,
         rng: Seed = None,
     ) -> None:
@@ -245,7 +251,7 @@ class ChangePoints(AdaptivePolicy):
 def _discounts(discounts, base):
     if discounts is not None and np.size(discounts) == 0:
         return np.zeros(0)
-    return checked_discounts(discounts, base)
+    return checked_discounts(DISCOUNTS if discounts is None else discounts, base)
 
 
 def _fraction(name, value):
