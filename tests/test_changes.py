@@ -264,6 +264,31 @@ def test_false_alarms_are_as_rare_as_promised():
     assert still_runs(hazard, 30, n, noise=2.0) > 2 * promise  # so the test can fail
 
 
+def still_alarms(rounds, noise=1.0, **options):
+    """Alarms of the policy as it comes, in one still world; random arms."""
+    rng = np.random.default_rng(11)
+    base = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.4, discount=1.0
+    )
+    policy, theta = wsbnb.ChangePoints(base, rng=0, **options), rng.standard_normal(2)
+    for _ in range(10):
+        X = rng.standard_normal((rounds // 10, 2))
+        policy.update(X, X @ theta + noise * 0.4 * rng.standard_normal(len(X)))
+    return policy.alarms
+
+
+def test_a_million_still_rounds():
+    """Stated in the chapter: the default is quiet, a constant hazard is not for ever.
+
+    The bound of the theorem for 10^4 rounds, at odds of one, is e - 1 at most a
+    hundred times: far above what is asked for here.
+    """
+    assert still_alarms(1_000_000) <= 2
+    constant = still_alarms(200_000, discounts=[], hazard=1e-4)
+    assert constant <= 200_000 * 1e-4  # about one in 1 / H rounds, or fewer
+    assert still_alarms(20_000, noise=1.5) > 20  # so the test can fail
+
+
 def test_a_jump_is_found_and_dated():
     base = wsbnb.WSBLinTS(
         prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.3, discount=1.0

@@ -70,9 +70,7 @@ def test_copies_start_as_often_as_they_should():
                 counts[m] += policy._copies.get(m, {}).get("start") == policy._passed
             policy._passed += 1
             ended = {m for m in policy._copies if policy._ended(m)}
-            policy._copies = {
-                m: c for m, c in policy._copies.items() if m not in ended
-            }
+            policy._copies = {m: c for m, c in policy._copies.items() if m not in ended}
     chances = 2.0 ** ((np.arange(4) - 4) / 2)
     trials = 400 * 16 / 2 ** np.arange(4)
     spread = np.sqrt(chances * (1 - chances) / trials)
