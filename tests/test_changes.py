@@ -116,8 +116,9 @@ def every_history(X, rewards, d, discounts, hazard, share):
         for j in range(N):
             follow(("discount", j), t + 1, weight * keep * taken / N)
 
-    for first in [*members[:N], ("start", 0)]:
-        follow(first, 0, 1.0 / (N + 1))
+    for first in members[:N]:
+        follow(first, 0, 1e-3 / N)
+    follow(("start", 0), 0, 1.0 - 1e-3)
     weights = np.array([total[member] for member in members])
     return weights / weights.sum()
 
@@ -150,7 +151,8 @@ class Dense:
         self.P = [self.P0.copy() for _ in range(n)]
         self.h = [self.P0 @ self.mean0 for _ in range(n)]
         self.w = np.zeros(n)
-        self.w[: self.known + 1] = 1.0 / (self.known + 1)
+        self.w[: self.known] = 1e-3 / self.known
+        self.w[self.known] = 1.0 - 1e-3
         self.born, self.clock, self.lost = np.zeros(n), 0.0, 0.0
         self.hazard, self.share, self.keep = hazard, share, keep
 

@@ -1,5 +1,7 @@
 """When did the present begin? A bank of starts and discounts."""
 
+import math
+
 import numpy as np
 
 from wsbnb import _validate
@@ -12,6 +14,8 @@ from wsbnb.policies.saving import register
 
 #: Memories of 10, 50 and 200 rounds, and of all.
 DISCOUNTS = (0.9, 0.98, 0.995, 1.0)
+#: What these hold together at first; the rest is with the first start.
+FIRST_SHARE = 1e-3
 #: A hazard that falls with time starts at one over this.
 FIRST_PERIOD = 1000.0
 
@@ -39,7 +43,8 @@ class ChangePoints(AdaptivePolicy):
         w_j \leftarrow (1-H_t)\bigl((1-\alpha)w_j + \tfrac{\alpha}{N}
         1\{j\text{ forgets}\}\bigr) .
 
-    Each round a member is drawn by its weight and chooses the arm by its own rule.
+    Each round a member is drawn by its weight and chooses the arm by its own rule. At
+    first the discounts hold 1/1000 together, and one start has the rest.
 
     Parameters
     ----------
@@ -229,7 +234,13 @@ class ChangePoints(AdaptivePolicy):
         return self.weights
 
     def _new_own(self):
-        return memory.new_beliefs(len(self._discounts), len(self._gamma))
+        known, n = len(self._discounts), len(self._gamma)
+        own = memory.new_beliefs(known, n)
+        if known:  # a view: this writes into `own`
+            weights = memory.beliefs(own, n).log_weights
+            weights[:known] = math.log(FIRST_SHARE / known)
+            weights[known] = math.log1p(-FIRST_SHARE)
+        return own
 
     def _check_own(self, own):
         b, known = memory.beliefs(own, len(self._gamma)), len(self._discounts)

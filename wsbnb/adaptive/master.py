@@ -6,8 +6,8 @@ import numpy as np
 
 from wsbnb import _validate
 from wsbnb._types import Any, Array, ArrayLike, Seed
-from wsbnb.adaptive.base import template
 from wsbnb.adaptive.bandit import checked_range
+from wsbnb.adaptive.base import template
 from wsbnb.exploration import Optimism
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.saving import register

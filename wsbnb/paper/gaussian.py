@@ -8,7 +8,7 @@ from wsbnb.policies.base import Policy
 
 
 def squared_exponential(A: ArrayLike, B: ArrayLike, length: float) -> Array:
-    r"""The kernel :math:`k(a,b)=\exp(-\lVert a-b\rVert^2/2\ell^2)` of all pairs of rows.
+    r"""The kernel :math:`k(a,b)=\exp(-\lVert a-b\rVert^2/2\ell^2)` of pairs of rows.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class WeightedGPUCB(Policy):
     Notes
     -----
     After :cite:t:`deng2022weighted`, with these differences: a constant `width` in
-    place of their radius, and the posterior's own width in place of the one with squared
+    place of their radius, and the posterior's width in place of the one with squared
     weights. With a linear kernel it is WSB-LinUCB.
 
     Examples
