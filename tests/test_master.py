@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
 def master(base=None, **options):
     base = zoo.make("WSBLinUCB", discount=1.0) if base is None else base
     standard = {"horizon": 64, "reward_range": (-3.0, 5.0), "rng": 1}
-    return wsbnb.Master(base, **{**standard, **options})
+    return wsbnb.adaptive.Master(base, **{**standard, **options})
 
 
 def play(policy, rounds, seed=0, shift=0.0):

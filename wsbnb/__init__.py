@@ -28,7 +28,6 @@ from wsbnb import adaptive, bounds, environments, exploration, weights
 from wsbnb.adaptive.bandit import BanditOverDiscounts
 from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.grid import discount_grid
-from wsbnb.adaptive.master import Master
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
 from wsbnb.bounds import drift_bound, noise_radius, prior_penalty, tuned_discount
@@ -94,7 +93,6 @@ __all__ = [
     "LinUCB",
     "LinearPolicy",
     "LogFit",
-    "Master",
     "Oracle",
     "Policy",
     "RandomWalkLinTS",

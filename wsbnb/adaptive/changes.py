@@ -119,9 +119,9 @@ class ChangePoints(AdaptivePolicy):
         self._hazard = None if hazard is None else _fraction("hazard", hazard)
         self._share = _part("share", share)
         self._keep = _part("keep", keep)
-        period, growth = (
-            (FIRST_PERIOD, 1.0) if hazard is None else (1 / self._hazard, 0.0)
-        )
+        period, growth = FIRST_PERIOD, 1.0
+        if self._hazard is not None:
+            period, growth = 1.0 / self._hazard, 0.0
         self._master = bank.Changes(
             float(known), float(period), growth, self._share, self._keep
         )

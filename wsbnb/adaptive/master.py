@@ -62,7 +62,7 @@ class Master(Policy):
     >>> base = wsbnb.WSBLinUCB(
     ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.3, discount=1.0
     ... )
-    >>> policy = wsbnb.Master(base, horizon=4000, rng=0)
+    >>> policy = wsbnb.adaptive.Master(base, horizon=4000, rng=0)
     >>> bool(policy.test_margins(4000)[1] > 1)  # no reward in [0, 1] can fail the test
     True
     """
