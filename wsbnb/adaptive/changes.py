@@ -72,7 +72,7 @@ class ChangePoints(AdaptivePolicy):
     Without discounts this is the change-point model of :cite:t:`adams2007bayesian`
     with Thompson sampling (or optimism) on top, as :cite:t:`mellor2013thompson` do for
     independent arms. The weights are exact as long as no start with weight is dropped;
-    :attr:`lost` adds up what was. The share is that of :cite:t:`herbster1998tracking`.
+    ``lost`` adds up what was. The share is that of :cite:t:`herbster1998tracking`.
 
     One round costs what (N + starts) posteriors cost, :math:`O((N+\text{starts})d^3)`
     and :math:`O(Kd^2)` for the member that scores; memory is

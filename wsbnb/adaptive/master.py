@@ -34,7 +34,7 @@ class Master(Policy):
     Parameters
     ----------
     base : an optimistic policy with a discount
-        A template, such as :class:`WSBLinUCB` with ``discount=1``.
+        A template, such as :class:`wsbnb.WSBLinUCB` with ``discount=1``.
     horizon : int
         Number of rounds T, which the tests know. The policy may be played longer.
     rate : float, optional
