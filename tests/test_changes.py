@@ -15,7 +15,7 @@ H = 0.07
 
 
 def changes(base, **options):
-    standard = {"discounts": [0.8, 1.0], "starts": 4, "hazard": H, "share": 0.02}
+    standard = {"discounts": [0.8, 1.0], "starts": 4, "hazard": H, "share": 0.3}
     return wsbnb.ChangePoints(base, **{**standard, "rng": 1, **options})
 
 
@@ -110,7 +110,7 @@ def every_history(X, rewards, d, discounts, hazard, share):
             total[member] += weight
             return
         weight = weight * predictive(member, t)
-        keep, taken = 1.0 - hazard, share if N else 0.0
+        keep, taken = 1.0 - hazard, share * hazard if N else 0.0
         follow(("start", t + 1), t + 1, weight * hazard)
         follow(member, t + 1, weight * keep * (1.0 - taken))
         for j in range(N):
@@ -129,7 +129,7 @@ def test_discounts_and_starts_are_exact(name, d):
     X, rewards = data(d, 4)
     policy = changes(zoo.make(name, d=d), starts=5)
     policy.update(X, rewards)
-    expected = every_history(X, rewards, d, [0.8, 1.0], H, 0.02)
+    expected = every_history(X, rewards, d, [0.8, 1.0], H, 0.3)
     order = np.argsort(policy.began)
     mine = policy.weights
     np.testing.assert_allclose(mine[:2], expected[:2], rtol=1e-9)
@@ -182,7 +182,7 @@ class Dense:
         self.lost += self.w[out]
         self.w[out] = 0.0
         stays = survival(self.hazard, self.clock, steps)
-        taken = 1 - (1 - self.share) ** steps
+        taken = self.share * (1 - stays)
         self.w *= stays * (1 - taken) / self.w.sum()
         self.w[: self.known] += stays * taken / self.known
         leader = int(np.argmax(self.w))
@@ -197,7 +197,7 @@ class Dense:
 @pytest.mark.parametrize("hazard", [H, None])
 @pytest.mark.parametrize("d", [1, 3])
 def test_against_dense_formulas(d, hazard, keep):
-    options = dict(discounts=[0.8, 0.95, 1.0], starts=4, hazard=hazard, share=0.02)
+    options = dict(discounts=[0.8, 0.95, 1.0], starts=4, hazard=hazard, share=0.3)
     policy = changes(zoo.make("WSBLinTS", d=d), **options, keep=keep)
     dense = Dense(d, **options, keep=keep)
     X, rewards = data(d, 40)
@@ -320,6 +320,21 @@ def test_members_are_drawn_by_weight():
         memory.put_member(policy._members, j, post._state)
     drawn = np.bincount([policy.pull(np.eye(4)) for _ in range(4000)], minlength=4)
     assert stats.chisquare(drawn, 4000 * chances).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("hazard", [H, None])
+def test_any_time_may_pass(hazard):
+    """A moment, or so long that a change is certain."""
+    for steps in (5e-324, 1e-300, 1e-9, 1e9, 1e300):
+        policy = changes(zoo.make("WSBLinTS"), hazard=hazard)
+        policy.update(*data(3, 9))
+        policy.decay(steps)
+        policy.update(*data(3, 9))
+        assert policy.weights.sum() == pytest.approx(1.0)
+        assert np.isfinite(policy._own).all()
+    before = policy._own.copy()
+    policy.decay(0)
+    np.testing.assert_array_equal(policy._own, before)
 
 
 def test_weights_survive_the_impossible():

@@ -35,12 +35,12 @@ class ChangePoints(AdaptivePolicy):
 
     and before the next round the present may begin anew. With the hazard
     :math:`H_t` a new start is born from the prior and takes the place of the lightest
-    one; otherwise, with the chance :math:`\alpha`, one of the N discounts takes over:
+    one; otherwise one of the N discounts takes over with the chance :math:`\alpha H_t`:
 
     .. math::
 
         w_{\text{new}} = H_t, \qquad
-        w_j \leftarrow (1-H_t)\bigl((1-\alpha)w_j + \tfrac{\alpha}{N}
+        w_j \leftarrow (1-H_t)\bigl((1-\alpha H_t)w_j + \tfrac{\alpha H_t}{N}
         1\{j\text{ forgets}\}\bigr) .
 
     Each round a member is drawn by its weight and chooses the arm by its own rule. At
@@ -58,8 +58,8 @@ class ChangePoints(AdaptivePolicy):
     hazard : float in (0, 1), optional
         The same chance of a change before every round. Default: it falls,
         :math:`H_t = 1/(1000 + t)` after t rounds, so that time itself sets the scale.
-    share : float in [0, 1), default 1e-5
-        The :math:`\alpha` above.
+    share : float in [0, 1), default 0.01
+        The :math:`\alpha` above: how often a discount takes over, in hazards.
     keep : float in [0, 1), default 0
         With 0 a start knows nothing but the prior. Above it, a newcomer keeps this part
         of the precision of the member that leads, and the prior has the rest: the
@@ -109,7 +109,7 @@ class ChangePoints(AdaptivePolicy):
         discounts: ArrayLike | None = None,
         starts: int = 6,
         hazard: float | None = None,
-        share: float = 1e-5,
+        share: float = 0.01,
         keep: float = 0.0,
         rng: Seed = None,
     ) -> None:
@@ -146,7 +146,7 @@ class ChangePoints(AdaptivePolicy):
 
     @property
     def share(self) -> float:
-        """Chance that a discounted member takes over before a round."""
+        """How often a discounted member takes over, in hazards."""
         return self._share
 
     @property

@@ -42,7 +42,7 @@ Surprise = namedtuple("Surprise", "threshold inflation")
 #: believes that the present began in another round. After t rounds it may begin anew
 #: with the chance ``1 / period``, or with a growth of 1 ``1 / (period + t)``. A
 #: newcomer then takes the place of the lightest of these members, and the part `keep`
-#: of what the leader knows. With the chance `share` a discounted one takes over.
+#: of what the leader knows. A discounted one takes over `share` times as often.
 Changes = namedtuple("Changes", "discounted period growth share keep")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
@@ -262,6 +262,12 @@ def _sound_alarm(own, n):
         own[2 * n + ALARMS] += 1.0
 
 
+@inlined
+def _log(weight):
+    """Log of a weight, which may have vanished."""
+    return max(math.log(weight), LIGHTEST) if weight > 0.0 else LIGHTEST
+
+
 @compiled
 def bear(master, own, n, steps):
     """Let `steps` rounds pass in which the present may have begun; return who is new.
@@ -273,21 +279,21 @@ def bear(master, own, n, steps):
     if master.growth > 0.0:  # the product of 1 - 1 / (period + s) telescopes
         chance = steps / (master.period + t + steps)
     else:
-        chance = 1.0 - (1.0 - 1.0 / master.period) ** steps
+        chance = -math.expm1(steps * math.log1p(-1.0 / master.period))
     out = first
     for j in range(first, n):
         if own[j] < own[out]:
             out = j
     own[known + LOST] += math.exp(own[out])
     own[out] = LIGHTEST
-    rest = math.log1p(-chance) - _log_total(own, n)
-    taken = 1.0 - (1.0 - master.share) ** steps if first > 0 else 0.0
+    total = _log_total(own, n)
+    taken = master.share * chance if first > 0 else 0.0
     for j in range(n):
-        weight = (1.0 - taken) * math.exp(max(own[j] + rest, LIGHTEST))
+        weight = (1.0 - taken) * math.exp(max(own[j] - total, LIGHTEST))
         if j < first:
-            weight += (1.0 - chance) * taken / first
-        own[j] = max(math.log(weight), LIGHTEST)
-    own[out] = math.log(chance)
+            weight += taken / first
+        own[j] = _log((1.0 - chance) * weight)
+    own[out] = _log(chance)
     own[known + AGE] = t + steps
     own[n + out] = t + steps
     return NEWCOMER - out
