@@ -34,7 +34,12 @@ def surprise(base, **options):
     return wsbnb.SurpriseRestart(base, **{"threshold": 0.8, "rng": 1, **options})
 
 
-MAKERS = [mixture, bandit, warm, surprise]
+def changes(base, **options):
+    standard = {"discounts": [0.9, 1.0], "starts": 3, "hazard": 0.05, "rng": 1}
+    return wsbnb.ChangePoints(base, **{**standard, **options})
+
+
+MAKERS = [mixture, bandit, warm, surprise, changes]
 
 
 def play(policy, seed=0, rounds=25):

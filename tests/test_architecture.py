@@ -38,14 +38,15 @@ policies.base
 policies.oracle policies.named policies.checking
 adaptive.grid
 adaptive.base
-adaptive.bandit adaptive.mixture adaptive.surprise
+adaptive.bandit adaptive.changes adaptive.mixture adaptive.surprise
+adaptive.master
 environments
 dependence
 results datasets
 simulation
 replaying fitting
 warmup
-paper.algorithms
+paper.algorithms paper.field paper.gaussian
 paper.settings paper.reference
 paper.tables paper.cache
 paper.running

@@ -27,6 +27,7 @@ ADAPTIVE = {
     "DiscountMixture": {"discounts": [0.8, 0.95, 1.0]},
     "BanditOverDiscounts": {"discounts": [0.8, 0.95, 1.0], "horizon": 100, "block": 20},
     "SurpriseRestart": {"threshold": 2.0},
+    "ChangePoints": {"discounts": [0.8, 1.0], "starts": 4},
 }
 
 

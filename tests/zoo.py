@@ -36,6 +36,7 @@ def settings(name, d):
     wsb = dict(prior_mean=mean, prior_cov=cov, noise_std=SIGMA, discount=GAMMA)
     wrls = dict(dim=d, regularization=LAMBDA, discount=GAMMA, noise_std=SIGMA)
     ridge = dict(dim=d, regularization=LAMBDA, noise_std=SIGMA)
+    walk = dict(prior_mean=mean, prior_cov=cov, noise_std=SIGMA, rate=0.02)
     forever = {key: BOUNDS[key] for key in ("delta", "param_bound", "arm_bound")}
     path = np.random.default_rng(9).standard_normal((400, d))
     return {
@@ -46,6 +47,7 @@ def settings(name, d):
         "WSBRandLinUCB": {**wsb, "scale": 0.7},
         "DLinTS": {**wrls, "scale": 0.7},
         "WSBLinTS": {**wsb, "scale": 0.7},
+        "RandomWalkLinTS": {**walk, "scale": 0.7},
         "LinUCB": {**ridge, **forever},
         "SWLinUCB": {**ridge, **BOUNDS, "length": 9},
         "RestartLinUCB": {**ridge, **BOUNDS, "period": 9},

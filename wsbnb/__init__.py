@@ -8,7 +8,7 @@ WSBLinTS, WSBLinUCB, WSBRandLinUCB
     (``policy.pull(X)``, ``policy.update(X[k], reward)``, ``policy.posterior``).
 LinearPolicy, WSBPosterior, exploration, weights
     any posterior and any way to explore make a policy.
-DiscountMixture, BanditOverDiscounts, SurpriseRestart
+ChangePoints, DiscountMixture, BanditOverDiscounts, SurpriseRestart
     for those who do not know how much moves.
 simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from wsbnb import adaptive, bounds, environments, exploration, weights
 from wsbnb.adaptive.bandit import BanditOverDiscounts
+from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.grid import discount_grid
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
@@ -43,6 +44,7 @@ from wsbnb.policies.named import (
     LBWeightUCB,
     LinTS,
     LinUCB,
+    RandomWalkLinTS,
     RestartLinUCB,
     SWLinUCB,
     Uniform,
@@ -79,6 +81,7 @@ else:
 
 __all__ = [
     "BanditOverDiscounts",
+    "ChangePoints",
     "DLinTS",
     "DLinUCB",
     "DRandLinUCB",
@@ -92,6 +95,7 @@ __all__ = [
     "LogFit",
     "Oracle",
     "Policy",
+    "RandomWalkLinTS",
     "RestartLinUCB",
     "Results",
     "SWLinUCB",

@@ -115,7 +115,12 @@ class WSBPosterior:
         asked = _validate.flag("squared_weights", squared_weights)
         self._squares = asked and self._squares_differ()
         self._follows_eigenvalue = False
-        self._work = memory.new_work(self.dim, 1)
+        walks = isinstance(self._rule, estimate.RandomWalk)
+        self._work = memory.new_work(self.dim, 1, spare=int(walks))
+        if walks and self._squares:
+            raise ValueError(
+                f"squared_weights must be False for {self._forgetting!r}, got True"
+            )
         self.reset()
 
     # -- changing the state -----------------------------------------------------
@@ -233,6 +238,11 @@ class WSBPosterior:
                 "decay must be True and age 0 for a sliding window, got "
                 f"{decay} and {age}: the window counts observations"
             )
+        if isinstance(self._rule, estimate.RandomWalk) and age > 0.0:
+            raise ValueError(
+                f"age must be 0 for {self._forgetting!r}, got {age}: what a late "
+                "reward still counts depends on the arms played since"
+            )
         steps = 1.0 if decay else 0.0
         arms, paid = X[:, :, None], rewards[:, None]
         if age == 0.0:
@@ -271,7 +281,8 @@ class WSBPosterior:
 
     def _pass_time(self, steps, exploration):
         steps = _validate.nonnegative("steps", steps)
-        fractional = isinstance(self._rule, estimate.Exponential | estimate.Polynomial)
+        kinds = estimate.Exponential | estimate.Polynomial | estimate.RandomWalk
+        fractional = isinstance(self._rule, kinds)
         if not fractional and steps != int(steps):
             raise ValueError(f"steps must be a whole number here, got {steps!r}")
         if self.rounds + steps > LONGEST_TIME:
@@ -338,6 +349,14 @@ class WSBPosterior:
 
     def _prepare(self, exploration):
         """Keep what a way to explore needs, and nothing that it would trip over."""
+        compiled = exploration.compiled(self._prior)
+        bounded = isinstance(getattr(compiled, "radius", None), explore.Radius)
+        walks = isinstance(self._rule, estimate.RandomWalk)
+        if walks and (bounded or exploration.local):
+            raise ValueError(
+                "exploration must have no confidence radius and no local norm with "
+                f"{self._forgetting!r}, got {exploration!r}: none is known for it"
+            )
         squares = exploration.local and self._squares_differ()
         if squares and not self._squares and self.rounds:
             raise ValueError(

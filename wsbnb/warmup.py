@@ -7,6 +7,7 @@ import numpy as np
 from wsbnb import environments
 from wsbnb._types import Any
 from wsbnb.adaptive.bandit import BanditOverDiscounts
+from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
 from wsbnb.fitting import fit_log
@@ -90,4 +91,5 @@ def _everything():
         DiscountMixture(sampler),
         BanditOverDiscounts(sampler, horizon=100),
         SurpriseRestart(sampler),
+        ChangePoints(sampler),
     )

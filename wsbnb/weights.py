@@ -20,6 +20,7 @@ rule                              non-decreasing  consistent  memory
 ``Polynomial(of="round")``        yes             yes         none (a recursion)
 ``Polynomial(of="age")``          yes             yes         every round
 ``CustomWeights``                 checked         checked     every round
+``RandomWalk``                    (c)             (c)         none (a recursion)
 ================================  ==============  ==========  ======================
 
 (a) The round that leaves the window falls from 1 to 0 while the newest keeps its
@@ -28,6 +29,8 @@ full weight. The condition holds only as long as nothing has left
 
 (b) At a restart :math:`w_{t-1,t} = 0`, so the condition is empty there and
 :math:`\Lambda_T` is infinite: the theorems say nothing across a restart.
+
+(c) Not a weight for each round: the Kalman filter, which adds to the covariance.
 """
 
 from collections.abc import Callable
@@ -472,3 +475,61 @@ class CustomWeights(WeightRule):
                 "a round, got None"
             )
         return _validate.integer("T", T)
+
+
+@dataclass(frozen=True)
+class RandomWalk(WeightRule):
+    r"""No weights: the parameter walks at random, and the doubt grows with it.
+
+    Each round adds a part of the prior's covariance,
+    :math:`\Sigma \leftarrow \Sigma + q\,\Sigma_0`, and leaves the mean as it is; then
+    the observation enters at full weight. This is the Kalman filter for
+    :math:`\theta_{t+1} = \theta_t + N(0, q\Sigma_0)`.
+
+    Parameters
+    ----------
+    rate : float
+        The q above, zero or positive: how many prior variances the parameter gains in
+        a round. With 0 nothing is ever forgotten.
+
+    Notes
+    -----
+    There is no weight :math:`w_{s,t}`: what a round counts depends on the arms that
+    came after it. The paper's conditions and theorems do not speak of it, the precision
+    can fall below that of the prior, and confidence radii are refused. Where nothing is
+    observed the doubt grows without end.
+
+    Examples
+    --------
+    >>> import wsbnb
+    >>> post = wsbnb.WSBPosterior(
+    ...     prior_mean=[0.0], prior_cov=1.0, noise_std=1.0, forgetting=RandomWalk(0.5)
+    ... )
+    >>> post.decay(2)
+    >>> post.cov.round(12).tolist()
+    [[2.0]]
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        value = _validate.nonnegative("rate", self.rate)
+        object.__setattr__(self, "rate", value)
+
+    def _weights(self, s, t):
+        raise ValueError(f"{self!r} has no weights: it adds to the covariance")
+
+    def is_nondecreasing(self, T: int | None = None) -> bool:
+        super().is_nondecreasing(T)
+        return False
+
+    def is_consistent(self, T: int | None = None) -> bool:
+        super().is_consistent(T)
+        return False
+
+    @property
+    def memory(self) -> int | None:
+        return 0
+
+    def compiled(self) -> Any:
+        return estimate.RandomWalk(self.rate)

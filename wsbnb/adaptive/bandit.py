@@ -95,7 +95,7 @@ class BanditOverDiscounts(AdaptivePolicy):
         if block is None:
             block = min(math.floor(base.dim * math.sqrt(self._horizon)), self._horizon)
         self._block = _validate.integer("block", block)
-        self._range = _checked_range(reward_range)
+        self._range = checked_range(reward_range)
         self._restarts = _validate.flag("restart", restart)
         self._rate = self._exp3_rate(len(gamma))
         low, high = self._range
@@ -169,7 +169,8 @@ class BanditOverDiscounts(AdaptivePolicy):
             raise ValueError(f"state own cannot count {count} with member {current}")
 
 
-def _checked_range(reward_range):
+def checked_range(reward_range: ArrayLike) -> tuple[float, float]:
+    """Two finite numbers, the lower one first."""
     pair = _validate.vector("reward_range", reward_range, dim=2)
     low, high = float(pair[0]), float(pair[1])
     if not (low < high and math.isfinite(high - low)):

@@ -30,7 +30,7 @@ class AdaptivePolicy(Policy):
 
     def _begin(self, base, discounts, rng):
         super().__init__(rng)
-        self._base = _template(base)
+        self._base = template(base)
         self._gamma = np.array(discounts, dtype=np.float64)
         post = self._base.posterior
         self._prior = post._prior._replace(sums=post._prior.sums[None])
@@ -324,7 +324,7 @@ def check_base(base: Any) -> None:
         )
 
 
-def _template(base):
+def template(base: Any) -> LinearPolicy:
     """A new policy like `base`; only the parts of its settings matter."""
     check_base(base)
     with outside_on_purpose():  # what there is to warn of, `base` has said

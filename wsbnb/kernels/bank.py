@@ -38,10 +38,22 @@ Mixture = namedtuple("Mixture", "rho")
 Blocks = namedtuple("Blocks", "block rate low high restart")
 #: One member, restarted when a CUSUM of its squared residuals passes the threshold.
 Surprise = namedtuple("Surprise", "threshold inflation")
+#: The first `discounted` members forget steadily, the others never: each of them
+#: believes that the present began in another round. After t rounds it may begin anew
+#: with the chance ``1 / period``, or with a growth of 1 ``1 / (period + t)``. A
+#: newcomer then takes the place of the lightest of these members, and the part `keep`
+#: of what the leader knows. A discounted one takes over `share` times as often.
+Changes = namedtuple("Changes", "discounted period growth share keep")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
-#: from the reward, or, before it, the member of that number.
-NOBODY, EVERYBODY, EVERYBODY_AFTERWARDS = -1, -2, -3
+#: from the reward, or, before it, the member of that number. From NEWCOMER downwards:
+#: after it, the member ``NEWCOMER - who``.
+NOBODY, EVERYBODY, EVERYBODY_AFTERWARDS, NEWCOMER = -1, -2, -3, -4
+
+#: Log weights are kept above this: ``exp`` of it is a number still.
+LIGHTEST = -700.0
+#: What `Changes` knows after the log weights and the births of n members, from 2 n on.
+AGE, SINCE, ALARMS, LOST = range(4)
 
 
 # --- the members ----------------------------------------------------------------------
@@ -161,7 +173,14 @@ def _pick_only(master, own, n, luck, t):
 
 
 #: The member for the next choice.
-pick = by_type({Mixture: _pick_mixture, Blocks: _pick_blocks, Surprise: _pick_only})
+pick = by_type(
+    {
+        Mixture: _pick_mixture,
+        Blocks: _pick_blocks,
+        Surprise: _pick_only,
+        Changes: _pick_mixture,
+    }
+)
 
 
 @inlined
@@ -212,9 +231,151 @@ def _credit_surprise(master, own, n, expected, reward, steps):
     return EVERYBODY
 
 
+@inlined
+def _log_total(own, n):
+    largest, total = own[0], 0.0
+    for j in range(n):
+        largest = max(largest, own[j])
+    for j in range(n):
+        total += math.exp(own[j] - largest)
+    return largest + math.log(total)
+
+
+@inlined
+def _heaviest(own, n, born_after):
+    """The heaviest member born after a round, and what all of these weigh."""
+    best, total = -1, 0.0
+    for j in range(n):
+        if own[n + j] > born_after:
+            total += math.exp(own[j])
+            if best < 0 or own[j] > own[best]:
+                best = j
+    return best, total
+
+
+@inlined
+def _sound_alarm(own, n):
+    """Members younger than the declared beginning hold the majority: move it."""
+    best, total = _heaviest(own, n, own[2 * n + SINCE])
+    if total > 0.5:
+        own[2 * n + SINCE] = own[n + best]
+        own[2 * n + ALARMS] += 1.0
+
+
+@inlined
+def _log(weight):
+    """Log of a weight, which may have vanished."""
+    return max(math.log(weight), LIGHTEST) if weight > 0.0 else LIGHTEST
+
+
+@compiled
+def bear(master, own, n, steps):
+    """Let `steps` rounds pass in which the present may have begun; return who is new.
+
+    The lightest of the members that never forget makes room. Its weight is lost.
+    """
+    known, first = 2 * n, int(master.discounted)
+    t = own[known + AGE]
+    if master.growth > 0.0:  # the product of 1 - 1 / (period + s) telescopes
+        chance = steps / (master.period + t + steps)
+    else:
+        chance = -math.expm1(steps * math.log1p(-1.0 / master.period))
+    out = first
+    for j in range(first, n):
+        if own[j] < own[out]:
+            out = j
+    own[known + LOST] += math.exp(own[out])
+    own[out] = LIGHTEST
+    total = _log_total(own, n)
+    taken = master.share * chance if first > 0 else 0.0
+    for j in range(n):
+        weight = (1.0 - taken) * math.exp(max(own[j] - total, LIGHTEST))
+        if j < first:
+            weight += taken / first
+        own[j] = _log((1.0 - chance) * weight)
+    own[out] = _log(chance)
+    own[known + AGE] = t + steps
+    own[n + out] = t + steps
+    return NEWCOMER - out
+
+
+def _credit_changes(master, own, n, expected, reward, steps):
+    for j in range(n):
+        own[j] += log_density(expected, j, reward)
+    total = _log_total(own, n)
+    for j in range(n):
+        own[j] = max(own[j] - total, LIGHTEST)
+    _sound_alarm(own, n)
+    return bear(master, own, n, steps) if steps > 0.0 else NOBODY
+
+
 #: Learn how well the members predicted; say who is to be restarted.
 credit = by_type(
-    {Mixture: _credit_mixture, Blocks: _credit_blocks, Surprise: _credit_surprise}
+    {
+        Mixture: _credit_mixture,
+        Blocks: _credit_blocks,
+        Surprise: _credit_surprise,
+        Changes: _credit_changes,
+    }
+)
+
+
+@compiled
+def inherit(prior, members, work, leader, j, keep):
+    """One member takes over what another knows, faded once: its doubt has widened."""
+    d = members.sums.shape[1] - 1
+    state, other, P0 = member(members, j), member(members, leader), _prior_of(prior, j)
+    _copy_rows(state.sums, other.sums)
+    fade_and_add(state.sums, P0, d, keep, 0.0, work.vectors, 0.0)
+    _copy_rows(state.squares, other.squares)
+    _square(state.squares, P0, d, keep * keep, 0.0, work.vectors)
+    _copy_numbers(state.bound, other.bound)
+    loosen(state.bound, keep)
+    _copy_numbers(state.counts, other.counts)
+    state.counts[WEIGHT_SUM] *= keep
+    state.counts[SQUARED_WEIGHT_SUM] *= keep * keep
+
+
+@inlined
+def _copy_rows(to, source):
+    if to is not None:
+        for i in range(source.shape[0]):
+            for c in range(source.shape[1]):
+                to[i, c] = source[i, c]
+
+
+@inlined
+def _copy_numbers(to, source):
+    if to is not None:
+        for i in range(source.size):
+            to[i] = source[i]
+
+
+def _renew_nobody(master, own, prior, members, work, who):
+    pass
+
+
+def _renew_newcomer(master, own, prior, members, work, who):
+    j, n = NEWCOMER - who, members.gamma.size
+    if j < 0:
+        return
+    restart(prior, members, work, j)
+    if master.keep > 0.0:
+        leader = 0 if j > 0 else 1
+        for i in range(n):
+            if i != j and own[i] > own[leader]:
+                leader = i
+        inherit(prior, members, work, leader, j, master.keep)
+
+
+#: Give the newcomer its state, after all have learnt.
+renew = by_type(
+    {
+        Mixture: _renew_nobody,
+        Blocks: _renew_nobody,
+        Surprise: _renew_nobody,
+        Changes: _renew_newcomer,
+    }
 )
 
 
@@ -285,7 +446,19 @@ def play_bank(
             learn_all(prior, members, work, reward, steps, weight)
             if who == EVERYBODY_AFTERWARDS:
                 _restart_everybody(prior, members, work)
+            renew(master, own, prior, members, work, who)
     return chosen.size
+
+
+@entry
+def let_pass(master, prior, members, own, work, steps):
+    """Time passes for a bank under `Changes`, and nothing is observed."""
+    prior, members = borrowed(prior), borrowed(members)
+    own, work = borrowed(own), borrowed(work)
+    learn_all(prior, members, work, 0.0, steps, 0.0)
+    who = bear(master, own, members.gamma.size, steps)
+    renew(master, own, prior, members, work, who)
+    work.fresh[0] = 0.0
 
 
 @entry

@@ -3,7 +3,8 @@
 ``P`` is the precision of the posterior and ``h = P mu``; they are kept together as
 *sums*, see `linear`. Every rule of forgetting but one multiplies the past by a factor f
 and puts the prior back, ``P <- f P + (1 - f) P0 + x x^T / sigma^2``: one function does
-it for all of them. A sliding window keeps its rows and takes the oldest away.
+it for all of them. A sliding window keeps its rows and takes the oldest away. A random
+walk fades nothing: it adds to the covariance, as a Kalman filter does.
 """
 
 import math
@@ -48,6 +49,7 @@ Exponential = namedtuple("Exponential", "gamma")
 Restart = namedtuple("Restart", "period")
 Polynomial = namedtuple("Polynomial", "power")
 Window = namedtuple("Window", "length")
+RandomWalk = namedtuple("RandomWalk", "rate")
 
 
 # --- the recursion --------------------------------------------------------------------
@@ -245,6 +247,46 @@ def _learn_window(rule, prior, state, work, reward, steps, weight):
         _push(prior, state, work, reward, weight)
 
 
+# --- a random walk --------------------------------------------------------------------
+
+
+@compiled
+def diffuse(sums, prior, d, variance, work):
+    """Add ``variance P0^-1`` to the covariance and leave the mean as it is.
+
+    ``(P^-1 + v P0^-1)^-1 = P - P (P + P0 / v)^-1 P``; the same matrix takes h along,
+    because ``h = P mu``. No inverse is formed.
+    """
+    v, Y, F = work.vectors, work.spare[0], work.factor
+    for i in range(d):
+        for c in range(i, d):
+            Y[i, c] = get(sums, i, c) + get(prior, i, c) / variance
+        Y[d, i] = get(sums, d, i)
+    factorise(Y, d, F, Y, d)  # R and R^-T h
+    for j in range(d):
+        for i in range(d):
+            v[FIRST, i] = get(sums, min(i, j), max(i, j))
+        solve_vector(F, d, v, FIRST)
+        for i in range(d):
+            Y[j, i] = v[FIRST, i]
+    for i in range(d):
+        for c in range(i, d):
+            sums[i, c] -= dot(Y, i, Y, c, d)
+        sums[d, i] -= dot(Y, i, F, d, d)
+
+
+def _learn_walk(rule, prior, state, work, reward, steps, weight):
+    d, counts = state.sums.shape[0] - 1, state.counts
+    if steps * rule.rate > 0.0:
+        diffuse(state.sums, prior.sums, d, steps * rule.rate, work)
+    push = weight * prior.precision
+    fade_and_add(state.sums, prior.sums, d, 1.0, push, work.vectors, reward)
+    counts[CLOCK] += steps
+    counts[WEIGHT_SUM] += weight
+    counts[SQUARED_WEIGHT_SUM] += weight * weight
+    work.fresh[0] = 0.0
+
+
 #: Let `steps` rounds pass, then add the observation in row ARM of ``work.vectors`` with
 #: `weight`.
 learn = by_type(
@@ -253,6 +295,7 @@ learn = by_type(
         Restart: _learn_fading,
         Polynomial: _learn_fading,
         Window: _learn_window,
+        RandomWalk: _learn_walk,
     }
 )
 

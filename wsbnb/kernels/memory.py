@@ -1,8 +1,10 @@
 """Arrays in the form that the kernels want, and back."""
 
+from collections import namedtuple
+
 import numpy as np
 
-from wsbnb.kernels.bank import Members
+from wsbnb.kernels.bank import AGE, ALARMS, LIGHTEST, LOST, SINCE, Members
 from wsbnb.kernels.estimate import CLOCK, KEPT, LARGEST, Ring, State, Work
 from wsbnb.kernels.linear import stride
 from wsbnb.kernels.vectors import LANES
@@ -146,3 +148,25 @@ def put_member(members, j, state):
     for stack, part in zip(members[1:], state, strict=False):
         if stack is not None:
             stack[j] = part
+
+
+# --- when the present began -----------------------------------------------------------
+
+#: What the master `Changes` knows: log weights and births of all members, the rounds
+#: passed, the last beginning that was declared, how many were, the weight dropped.
+Beliefs = namedtuple("Beliefs", "log_weights births age since alarms lost")
+
+
+def new_beliefs(discounted, n):
+    """What is known at first: every discount, and one start, are as likely."""
+    own = np.zeros(2 * n + LOST + 1)
+    own[:n] = LIGHTEST
+    own[: discounted + 1] = -np.log(discounted + 1)
+    return own
+
+
+def beliefs(own, n):
+    """The vector of a master `Changes` over n members, taken apart."""
+    rest = own[2 * n :]
+    numbers = (float(rest[i]) for i in (AGE, SINCE, ALARMS, LOST))
+    return Beliefs(own[:n], own[n : 2 * n], *numbers)

@@ -8,7 +8,7 @@ from wsbnb.exploration import Uniform as _Uniform
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
 from wsbnb.posterior import WRLS, WSBPosterior
-from wsbnb.weights import Restart, SlidingWindow
+from wsbnb.weights import RandomWalk, Restart, SlidingWindow
 
 # --- on the WSB posterior -------------------------------------------------------------
 
@@ -219,6 +219,65 @@ class WSBLinTS(LinearPolicy):
     ) -> None:
         posterior = _wsb(prior_mean, prior_cov, noise_std, discount)
         self._compose(posterior, Thompson(scale=scale), rng)
+
+
+@register
+class RandomWalkLinTS(LinearPolicy):
+    r"""Thompson sampling on a Kalman filter: the parameter walks at random.
+
+    Before each round the covariance grows by :math:`q\Sigma_0`; nothing is discounted,
+    and the prior is not put back. See :class:`wsbnb.weights.RandomWalk`.
+
+    Parameters
+    ----------
+    prior_mean, prior_cov, noise_std
+        As in :class:`WSBLinUCB`.
+    rate : float
+        The q above: prior variances that the parameter gains in a round.
+    scale : float, default 1
+        The factor on the perturbation.
+    rng : None, int, SeedSequence or Generator
+
+    Notes
+    -----
+    Where every direction is observed equally often, with information J a round, the
+    filter settles at a gain that a discount of about :math:`1-\sqrt{qJ\Sigma_0}` would
+    have. In directions that nobody plays it differs: a discount falls back to the
+    prior, the walk goes on doubting. No regret bound is known to us for linear bandits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = RandomWalkLinTS(
+    ...     prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.5, rate=0.01, rng=0
+    ... )
+    >>> X = np.eye(2)
+    >>> k = policy.pull(X)
+    >>> policy.update(X[k], 1.0)
+    >>> policy.posterior.cov.round(3).tolist()
+    [[0.2, 0.0], [0.0, 1.01]]
+    """
+
+    name = "Random-walk LinTS"
+
+    def __init__(
+        self,
+        *,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        noise_std: float,
+        rate: float,
+        scale: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
+        rule = RandomWalk(rate)
+        posterior = WSBPosterior(
+            prior_mean=prior_mean,
+            prior_cov=prior_cov,
+            noise_std=noise_std,
+            forgetting=rule,
+        )
+        self._compose(posterior, Thompson(scale=scale), rng, rate=rule.rate)
 
 
 def _wsb(prior_mean, prior_cov, noise_std, discount):

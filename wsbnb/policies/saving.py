@@ -33,6 +33,7 @@ _PARTS = {
     for kind in (
         weights.Exponential,
         weights.Polynomial,
+        weights.RandomWalk,
         weights.Restart,
         weights.SlidingWindow,
         exploration.Greedy,

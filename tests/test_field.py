@@ -1,0 +1,122 @@
+"""Worlds beside the paper's, hindsight, and weighted Gaussian processes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wsbnb
+from tests import zoo
+from wsbnb.paper import field
+from wsbnb.paper.gaussian import FourierFeatures, WeightedGPUCB, squared_exponential
+from wsbnb.results import Results
+
+
+@pytest.mark.parametrize("world", field.WORLDS)
+@pytest.mark.parametrize("dim", [2, 5])
+def test_worlds_are_what_they_are_called(world, dim):
+    env = field.field_environment(world, dim, horizon=400)
+    theta = env.world(1).parameters(0, 400)
+    steps = np.linalg.norm(np.diff(theta, axis=0), axis=1)
+    moved = np.count_nonzero(steps > 1e-12)
+    expected = {"jumps": 3, "often": 19, "still": 0}.get(world, 399)
+    if world == "moves":  # the tour may stand on a corner for a round
+        moved = max(moved, 399) if moved >= 396 else moved
+    assert moved == expected and env.n_arms == 48
+    assert env.noise_std == pytest.approx(0.15**0.5)
+
+
+def test_reverting_path_is_stationary():
+    rng = np.random.default_rng(0)
+    ends = np.array([field.reverting_path(rng, 40, 3)[[0, -1]] for _ in range(3000)])
+    start, end = ends[:, 0], ends[:, 1]
+    for points in (start, end):
+        np.testing.assert_allclose(points.std(axis=0), 3**-0.5, rtol=0.06)
+    kept = np.exp(-39 / field.RELAXATION)
+    np.testing.assert_allclose(3 * (start * end).mean(axis=0), kept, atol=0.06)
+
+
+def test_unknown_world():
+    with pytest.raises(ValueError, match="world"):
+        field.field_environment("quick", 2)
+
+
+def test_hindsight_by_hand():
+    final = {"memory 10, scale 1": [2.0, 4.0], "memory ∞, scale 1": [5.0, 5.0]}
+    final["mine"] = [3.0, 9.0]
+    regret = np.array(list(final.values())).T[:, :, None]
+    played = Results(regret, list(final), np.arange(2), np.array([7]))
+    row = field.against_hindsight(played).loc["mine"]
+    assert row.regret == 6.0 and row.ratio == 2.0 and row.best == "memory 10, scale 1"
+    assert row.low == pytest.approx(1.5) and row.high == pytest.approx(2.25)
+    assert isinstance(field.against_hindsight(played), pd.DataFrame)
+
+
+# --- Gaussian processes ---------------------------------------------------------------
+
+
+def gp(**changes):
+    words = dict(dim=2, length=0.7, noise_std=zoo.SIGMA, discount=0.9, width=1.5)
+    return WeightedGPUCB(**{**words, **changes})
+
+
+def test_process_is_a_weighted_posterior_on_its_features(monkeypatch):
+    """With an inner product for a kernel it is WSB, weights and all."""
+    rng = np.random.default_rng(2)
+    X, rewards, new = rng.standard_normal((15, 2)), rng.standard_normal(15), np.eye(2)
+    new = new / np.linalg.norm(new, axis=1, keepdims=True)  # k(x, x) = 1
+    monkeypatch.setattr(
+        "wsbnb.paper.gaussian.squared_exponential", lambda A, B, length: A @ B.T
+    )
+    policy = gp()
+    policy.update(X, rewards)
+    w = 0.9 ** np.arange(14, -1, -1)
+    mean, cov = wsbnb.batch_posterior(X, rewards, w, np.zeros(2), 1.0, zoo.SIGMA)
+    found, variance = policy.posterior_at(new)
+    np.testing.assert_allclose(found, new @ mean)
+    np.testing.assert_allclose(variance, np.einsum("ka,ab,kb->k", new, cov, new))
+    np.testing.assert_allclose(policy.scores(new), found + 1.5 * np.sqrt(variance))
+    assert policy.pull(new) == np.argmax(policy.scores(new))
+
+
+def test_old_observations_fade_out_and_nothing_breaks():
+    policy = gp(discount=0.5)
+    policy.update([[0.0, 0.0]], [3.0])
+    policy.update(np.full((2000, 2), 9.0), np.ones(2000))
+    mean, variance = policy.posterior_at([[0.0, 0.0]])
+    assert abs(mean[0]) < 1e-6 and variance[0] == pytest.approx(1.0)
+
+
+def test_newest_only():
+    policy, other = gp(newest=4), gp()
+    rng = np.random.default_rng(0)
+    X, rewards = rng.uniform(size=(9, 2)), rng.standard_normal(9)
+    policy.update(X, rewards)
+    other.update(X[5:], rewards[5:])
+    assert policy.size == 4
+    np.testing.assert_allclose(policy.scores(X), other.scores(X))
+    policy.reset()
+    assert policy.size == 0 and policy.scores(X).tolist() == [1.5] * 9
+
+
+def test_features_approach_the_kernel():
+    A = np.random.default_rng(1).uniform(size=(6, 3))
+    exact = squared_exponential(A, A, 0.8)
+    direct = np.exp(-((A[:, None] - A) ** 2).sum(-1) / (2 * 0.8**2))
+    np.testing.assert_allclose(exact, direct)
+    phi = FourierFeatures(dim=3, features=40_000, length=0.8, rng=0)(A)
+    np.testing.assert_allclose(phi @ phi.T, exact, atol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"length": 0.0}, "length"),
+        ({"discount": 1.5}, "discount"),
+        ({"newest": 0}, "newest"),
+        ({"width": -1.0}, "width"),
+        ({"dim": 0}, "dim"),
+    ],
+)
+def test_bad_settings(changes, word):
+    with pytest.raises(ValueError, match=word):
+        gp(**changes)

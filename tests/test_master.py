@@ -1,0 +1,152 @@
+"""MASTER: its schedule, its two tests and its restarts, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+import wsbnb
+from tests import zoo
+
+pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
+
+
+def master(base=None, **options):
+    base = zoo.make("WSBLinUCB", discount=1.0) if base is None else base
+    standard = {"horizon": 64, "reward_range": (-3.0, 5.0), "rng": 1}
+    return wsbnb.adaptive.Master(base, **{**standard, **options})
+
+
+def play(policy, rounds, seed=0, shift=0.0):
+    X, rewards = zoo.problem(seed, rounds, policy.dim, 5)
+    chosen = []
+    for arms, paid in zip(X, rewards, strict=True):
+        k = policy.pull(arms)
+        policy.update(arms[k], paid[k] + shift)
+        chosen.append(k)
+    return chosen
+
+
+def test_check_policy():
+    assert len(wsbnb.check_policy(master(factor=0.01))) >= 15
+
+
+def test_margins():
+    policy = master(horizon=64, rate=2.0, factor=0.5)
+    hat = 6 * 0.5 * 7 * math.log(64 * 64) * 2.0 / math.sqrt(16)
+    assert policy.test_margins(16) == pytest.approx((9 * hat, 3 * hat))
+    short = 6 * 0.5 * 7 * math.log(64 * 64)  # rho is at most one
+    assert policy.test_margins(2) == pytest.approx((9 * short, 3 * short))
+    assert master().rate == 3.0
+
+
+def test_blocks_double_and_the_shortest_copy_plays():
+    policy = master(factor=1e9, rate=1.0)
+    lengths = []
+    for t in range(63):
+        if policy._passed == 0:
+            lengths.append(2**policy._order)
+        arms = np.random.default_rng(t).standard_normal((4, 3))
+        policy.pull(arms)
+        shortest = policy._copies[min(policy._copies)]["policy"]
+        before = {m: c["policy"].rounds for m, c in policy._copies.items()}
+        policy.update(arms[0], 0.1)
+        assert shortest.rounds == before[min(before)] + 1
+        for m, each in policy._copies.items():
+            if m != min(before) and m in before:
+                assert each["policy"].rounds == before[m]
+    assert lengths == [1, 2, 4, 8, 16, 32] and policy.restarts == 0
+
+
+def test_copies_start_as_often_as_they_should():
+    """In a block of order n, one of order m starts with chance rho(2^n) / rho(2^m)."""
+    counts = np.zeros(4)
+    for seed in range(400):
+        policy = master(factor=1e9, rate=1.0, rng=seed)
+        policy._begin_block(4)
+        for _ in range(16):
+            policy._schedule()
+            for m in range(4):
+                counts[m] += policy._copies.get(m, {}).get("start") == policy._passed
+            policy._passed += 1
+            ended = {m for m in policy._copies if policy._ended(m)}
+            policy._copies = {m: c for m, c in policy._copies.items() if m not in ended}
+    chances = 2.0 ** ((np.arange(4) - 4) / 2)
+    trials = 400 * 16 / 2 ** np.arange(4)
+    spread = np.sqrt(chances * (1 - chances) / trials)
+    assert (np.abs(counts / trials - chances) < 4 * spread).all()
+
+
+@pytest.mark.parametrize("shift", [-3.0, 3.0])
+def test_either_test_restarts(shift):
+    """Rewards below what was promised fail the second test, above it the first."""
+    policy = master(factor=2e-4)
+    play(policy, 40)
+    policy._restarts = 0
+    policy._begin_block(3)
+    play(policy, 8, seed=2, shift=shift)
+    assert policy.restarts > 0 and policy._order < 3
+
+
+def test_restart_forgets_everything():
+    policy = master(factor=0.0)  # the second test fails when g is at least R
+    policy.pull(np.eye(3))
+    policy.update([1.0, 0.0, 0.0], -3.0)
+    assert policy.restarts == 1 and policy._order == 0
+    fresh = policy._copies[0]["policy"].posterior
+    np.testing.assert_array_equal(fresh.mean, policy.base.posterior.mean)
+
+
+def test_margins_of_the_paper_never_fail_here():
+    policy = master(horizon=4000)
+    assert min(policy.test_margins(4000)) > 1
+    play(policy, 100, shift=5.0)
+    assert policy.restarts == 0
+
+
+@pytest.mark.parametrize("rounds", [0, 5, 23])
+def test_file_keeps_every_bit(rounds, tmp_path):
+    policy = master(factor=0.003)
+    play(policy, rounds)
+    policy.pull(np.eye(3))
+    policy.save(tmp_path / "master.json")
+    again = wsbnb.load(tmp_path / "master.json")
+    assert repr(again) == repr(policy)
+    assert play(again, 30, 5) == play(policy, 30, 5)
+    np.testing.assert_equal(again._get_state(), policy._get_state())
+
+
+@pytest.mark.parametrize(
+    ("field", "junk"),
+    [
+        ("numbers", [2, 4, 0]),
+        ("numbers", [-1, 0, 0]),
+        ("numbers", [63, 0, 0]),
+        ("drawn", 1),
+        ("excess", "x"),
+        ("lowest", "x"),
+        ("copies", []),
+        ("copies", None),
+    ],
+)
+def test_damaged_states(field, junk):
+    policy = master()
+    play(policy, 5)
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        master()._set_state({**policy._get_state(), field: junk})
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"base": 3}, "base"),
+        ({"base": zoo.make("WSBLinTS")}, "optimistic"),
+        ({"horizon": 1}, "horizon"),
+        ({"rate": 0.5}, "rate"),
+        ({"factor": -1.0}, "factor"),
+        ({"reward_range": (1.0, 0.0)}, "reward_range"),
+    ],
+)
+def test_bad_settings(options, word):
+    with pytest.raises((TypeError, ValueError), match=word):
+        master(**options)
