@@ -26,7 +26,7 @@ kernels.vectors kernels.compiling
 kernels.linear
 kernels.estimate
 kernels.explore
-kernels.rounds kernels.bank
+kernels.rounds kernels.bank kernels.fleet
 kernels.memory
 weights
 posterior
@@ -35,7 +35,7 @@ exploration
 policies.theory policies.old_files
 policies.saving
 policies.base
-policies.oracle policies.named policies.checking
+policies.oracle policies.named policies.checking fleet
 adaptive.grid
 adaptive.base
 adaptive.bandit adaptive.mixture adaptive.surprise

@@ -14,6 +14,8 @@ simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
 fit_log, tuned_discount, discount_grid
     choose the discount.
+Fleet
+    a policy for each of many users, in one array.
 load, check_policy, register
     store policies, and write your own.
 bounds, environments, weights, exploration, datasets, plotting, paper
@@ -33,6 +35,7 @@ from wsbnb.bounds import drift_bound, noise_radius, prior_penalty, tuned_discoun
 from wsbnb.dependence import block_bootstrap, suggested_block_length
 from wsbnb.environments import Environment, paper_environment
 from wsbnb.fitting import LogFit, fit_log
+from wsbnb.fleet import Fleet
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.checking import check_policy
 from wsbnb.policies.named import (
@@ -84,6 +87,7 @@ __all__ = [
     "DRandLinUCB",
     "DiscountMixture",
     "Environment",
+    "Fleet",
     "Greedy",
     "LBWeightUCB",
     "LinTS",
