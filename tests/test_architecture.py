@@ -32,7 +32,7 @@ weights
 posterior
 bounds
 exploration
-policies.theory policies.old_files
+policies.theory policies.old_files policies.chances
 policies.saving
 policies.base
 policies.oracle policies.named policies.checking fleet
@@ -43,7 +43,7 @@ environments
 dependence
 results datasets
 simulation
-replaying fitting
+replaying fitting offpolicy
 warmup
 paper.algorithms
 paper.settings paper.reference
@@ -307,6 +307,7 @@ KNOWN = {
         "WEIGHT_SUM",
     },
     "policies.base": {"MEANS", "PENALTY", "RADIUS", "SCORES", "WIDTHS"},
+    "policies.chances": {"TIE"},
     "policies.oracle": {"TIE"},
     "adaptive.base": {"LARGEST_SHIFT", "SCORES"},
     "fitting": {"MEAN", "VARIANCE"},

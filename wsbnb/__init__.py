@@ -14,6 +14,8 @@ simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
 fit_log, tuned_discount, discount_grid
     choose the discount.
+off_policy
+    say from a log what another policy would have earned.
 Fleet
     a policy for each of many users, in one array.
 load, check_policy, register
@@ -36,6 +38,7 @@ from wsbnb.dependence import block_bootstrap, suggested_block_length
 from wsbnb.environments import Environment, paper_environment
 from wsbnb.fitting import LogFit, fit_log
 from wsbnb.fleet import Fleet
+from wsbnb.offpolicy import off_policy
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.checking import check_policy
 from wsbnb.policies.named import (
@@ -122,6 +125,7 @@ __all__ = [
     "interactive",
     "load",
     "noise_radius",
+    "off_policy",
     "outside_on_purpose",
     "paired_interval",
     "paper",

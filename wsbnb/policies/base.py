@@ -3,6 +3,7 @@
 import copy
 import functools
 import inspect
+import pickle
 import threading
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from wsbnb import _validate
 from wsbnb._types import Any, Array, ArrayLike, FilePath, Mapping, Seed, Self
 from wsbnb.exploration import Exploration
-from wsbnb.kernels import explore, rounds
-from wsbnb.policies import saving, theory
+from wsbnb.kernels import explore, memory, rounds
+from wsbnb.policies import chances, saving, theory
 from wsbnb.posterior import _NO_NOISE, _NO_SCORES, _UNASKED, WSBPosterior
 
 #: A class that defines one of these plays a round of its own, unless it says that the
@@ -101,6 +102,39 @@ class Policy:
         with self._turn:
             for row, value in zip(X, rewards.tolist(), strict=True):
                 self._learn(row, value, decay)
+
+    def propensities(self, X: ArrayLike, draws: int = 10_000, seed: Seed = 0) -> Array:
+        """Probability of each arm to be played in the next pull.
+
+        Nothing changes, and the policy's own generator is not used.
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+        draws : int, default 10000
+            Pulls of copies that are counted where no formula is known.
+        seed : None, int, SeedSequence or Generator, default 0
+            For these copies.
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        arms = self._arms(X)
+        draws = _validate.integer("draws", draws)
+        rng = _validate.generator("seed", seed)
+        with self._turn:
+            return self._chances(arms, draws, rng)
+
+    def _chances(self, X, draws, rng):
+        counts = np.zeros(len(X))
+        for _ in range(draws):
+            twin = self.copy(rng)
+            before = pickle.dumps(rng.bit_generator.state)
+            counts[twin.pull(X)] += 1.0
+            if pickle.dumps(rng.bit_generator.state) == before:
+                break  # nothing is drawn: the next pull would be the same
+        return counts / counts.sum()
 
     def reset(self) -> None:
         """Back to the state of a new policy, the random generator included."""
@@ -244,7 +278,7 @@ class LinearPolicy(Policy):
     ...     for rule in (SlidingWindow(50), Restart(100))
     ... )
     >>> windowed.pull([[1.0, 0.0], [0.0, 1.0]])
-    1
+    0
     """
 
     name = "Linear policy"
@@ -446,19 +480,91 @@ class LinearPolicy(Policy):
         """
         arms = self._arms(X)
         with self._turn:
-            bound = self._posterior._state.bound
-            kept = None if bound is None else bound.copy()
-            self._decide(arms, copy.deepcopy(self._rng))
-            if kept is not None:
-                bound[:] = kept
-            rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
-            if isinstance(self._explore, explore.Widths):
-                mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
-            else:
-                mean, variance = self._posterior._predict(arms)
-                width = np.sqrt(variance)
-            score = rows[explore.SCORES].copy()
+            return self._explained_by(arms, copy.deepcopy(self._rng))
+
+    def _explained_by(self, arms, rng):
+        bound = self._posterior._state.bound
+        kept = None if bound is None else bound.copy()
+        self._decide(arms, rng)
+        if kept is not None:
+            bound[:] = kept
+        rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
+        if isinstance(self._explore, explore.Widths):
+            mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
+        else:
+            mean, variance = self._posterior._predict(arms)
+            width = np.sqrt(variance)
+        score = rows[explore.SCORES].copy()
         return {"mean": mean, "width": width, **said, "score": score}
+
+    def propensities(self, X: ArrayLike, draws: int = 10_000, seed: Seed = 0) -> Array:
+        """Probability of each arm to be played in the next pull.
+
+        Exact for optimism (one arm, for certain), for a random radius (the scores are
+        lines in one normal number) and for chance; for Thompson sampling between two
+        arms or in one dimension. Otherwise parameters are drawn and counted, so that
+        each number has a standard error of at most ``0.5 / sqrt(draws)``. Nothing
+        changes, and the policy's own generator is not used.
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+        draws : int, default 10000
+            Parameters drawn where no formula is known.
+        seed : None, int, SeedSequence or Generator, default 0
+            For these draws.
+
+        Returns
+        -------
+        array of shape (K,)
+
+        Examples
+        --------
+        >>> import numpy as np, wsbnb
+        >>> policy = wsbnb.WSBLinTS(
+        ...     prior_mean=[0.5, 0.0], prior_cov=1.0, noise_std=0.5, discount=0.9
+        ... )
+        >>> policy.propensities(np.eye(2)).round(4).tolist()
+        [0.6382, 0.3618]
+        """
+        return super().propensities(X, draws, seed)
+
+    def _chances(self, X, draws, rng):
+        own = type(self)  # a subclass may choose in another way
+        if (own.pull, own._choose) != (Policy.pull, LinearPolicy._choose):
+            return super()._chances(X, draws, rng)
+        if isinstance(self._explore, explore.Chance):
+            return np.full(len(X), 1.0 / len(X))
+        if isinstance(self._explore, explore.Widths):
+            return self._chances_of_radius(X)
+        return self._chances_of_sample(X, draws, rng)
+
+    def _chances_of_radius(self, X):
+        known = self._explained_by(X, _One())
+        if not self._n_normals:
+            return chances.only(chances.best(known["score"]), len(X))
+        up, down = self._explore.up, self._explore.down
+        if up == 0.0:
+            return chances.only(chances.best(known["mean"]), len(X))
+        radius = known["radius"] / up  # the normal was 1
+        means, widths = known["mean"], known["width"]
+        return chances.random_radius(means, widths, up * radius, down * radius)
+
+    def _chances_of_sample(self, X, draws, rng):
+        post, scale = self._posterior, self._explore.scale
+        mean = post.mean
+        if scale == 0.0 or len(X) == 1:
+            return chances.only(chances.best(X @ mean), len(X))
+        cov = post.cov
+        if post._state.squares is not None:
+            cov = cov @ memory.precision_of(post._state.squares) @ cov
+        root = scale * np.linalg.cholesky((cov + cov.T) / 2)
+        if len(X) == 2:
+            gap = X[0] - X[1]
+            return chances.two_arms(gap @ mean, float(np.linalg.norm(gap @ root)))
+        if self.dim == 1:
+            return chances.one_dimension(X[:, 0], mean[0], root[0, 0])
+        return chances.by_draws(X, mean, root, draws, rng)
 
     def _said(self):
         said = self._posterior._work.said
@@ -554,6 +660,14 @@ class LinearPolicy(Policy):
     def _set_state(self, state):
         self._posterior._set_state(state["posterior"])
         self._noise_check.set_state(state["residuals"])
+
+
+class _One:
+    """In place of a generator: every normal is 1."""
+
+    @staticmethod
+    def standard_normal(shape):
+        return np.ones(shape)
 
 
 _NO_REWARD = np.zeros((1, 1))
