@@ -30,7 +30,7 @@ kernels.rounds kernels.bank kernels.fleet
 kernels.memory
 weights
 posterior
-bounds
+bounds clicks
 exploration
 policies.theory policies.old_files policies.chances
 policies.saving

@@ -6,6 +6,8 @@ WSBLinTS, WSBLinUCB, WSBRandLinUCB
     policies on a posterior that forgets; DLinTS, DLinUCB, LBWeightUCB, DRandLinUCB
     and the baselines LinTS, LinUCB, SWLinUCB, RestartLinUCB stand beside them
     (``policy.pull(X)``, ``policy.update(X[k], reward)``, ``policy.posterior``).
+LogisticTS, LogisticUCB
+    the same for clicks.
 LinearPolicy, WSBPosterior, exploration, weights
     any posterior and any way to explore make a policy.
 DiscountMixture, BanditOverDiscounts, SurpriseRestart
@@ -34,6 +36,7 @@ from wsbnb.adaptive.grid import discount_grid
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
 from wsbnb.bounds import drift_bound, noise_radius, prior_penalty, tuned_discount
+from wsbnb.clicks import LogisticPosterior
 from wsbnb.dependence import block_bootstrap, suggested_block_length
 from wsbnb.environments import Environment, paper_environment
 from wsbnb.fitting import LogFit, fit_log
@@ -49,6 +52,8 @@ from wsbnb.policies.named import (
     LBWeightUCB,
     LinTS,
     LinUCB,
+    LogisticTS,
+    LogisticUCB,
     RestartLinUCB,
     SWLinUCB,
     Uniform,
@@ -97,6 +102,9 @@ __all__ = [
     "LinUCB",
     "LinearPolicy",
     "LogFit",
+    "LogisticPosterior",
+    "LogisticTS",
+    "LogisticUCB",
     "Oracle",
     "Policy",
     "RestartLinUCB",

@@ -667,6 +667,11 @@ def _suitable(template):
         raise ValueError(
             f"template must forget by a discount, got {template.posterior.forgetting!r}"
         )
+    if not template.posterior._linear:
+        raise ValueError(
+            "template must have a linear posterior, such as WSBPosterior, got "
+            f"{template.posterior!r}"
+        )
     exploration = template.exploration
     if exploration.local or exploration.follows_eigenvalue:
         raise ValueError(

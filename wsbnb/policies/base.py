@@ -306,8 +306,13 @@ class LinearPolicy(Policy):
         self.__dict__.update(own)
         self._explore = exploration.compiled(posterior._prior)
         self._n_normals = exploration.normals(posterior.dim)
-        self._noise_check = theory.NoiseCheck()
+        self._noise_check = self._new_check()
         theory.check_settings(posterior, exploration)
+
+    def _new_check(self):
+        check = theory.NoiseCheck()
+        check.done = not self._posterior._linear  # clicks have no noise level
+        return check
 
     # -- settings ---------------------------------------------------------------
 
@@ -649,7 +654,7 @@ class LinearPolicy(Policy):
 
     def _restart(self):
         self._posterior.reset()
-        self._noise_check = theory.NoiseCheck()
+        self._noise_check = self._new_check()
 
     def _get_state(self):
         return {

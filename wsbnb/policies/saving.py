@@ -15,6 +15,7 @@ import numpy as np
 from wsbnb import _validate, exploration, weights
 from wsbnb._files import replace_file
 from wsbnb._types import Any, FilePath, Registered, Seed
+from wsbnb.clicks import LogisticPosterior
 from wsbnb.policies import old_files
 from wsbnb.posterior import WRLS, WSBPosterior
 
@@ -40,6 +41,7 @@ _PARTS = {
         exploration.RandomisedOptimism,
         exploration.Thompson,
         exploration.Uniform,
+        exploration.Widths,
     )
 }
 
@@ -132,6 +134,10 @@ def _plain(value):
 
 
 def _posterior_settings(posterior):
+    if isinstance(posterior, LogisticPosterior):
+        names = ("prior_mean", "prior_cov", "forgetting")
+        words = {name: getattr(posterior, name) for name in names}
+        return {"kind": "LogisticPosterior", **words}
     words = {
         "forgetting": posterior.forgetting,
         "noise_std": posterior.noise_std,
@@ -262,8 +268,8 @@ def _rebuilt(value):
         return value
     words = {name: _rebuilt(inner) for name, inner in value.items() if name != "kind"}
     kind = value.get("kind")
-    posteriors = {"WRLS": WRLS, "WSBPosterior": WSBPosterior}
-    known = {**_PARTS, **posteriors, **_REGISTRY}
+    posteriors = (WRLS, WSBPosterior, LogisticPosterior)
+    known = {**_PARTS, **{kind.__name__: kind for kind in posteriors}, **_REGISTRY}
     if kind not in list(known):
         raise ValueError(f"kind {kind!r} is not one of {sorted(known)}")
     return known[kind](**words)
