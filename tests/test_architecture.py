@@ -43,7 +43,7 @@ environments
 dependence
 results datasets
 simulation
-replaying fitting offpolicy
+replaying fitting offpolicy adapters
 warmup
 paper.algorithms
 paper.settings paper.reference

@@ -9,7 +9,16 @@ import threading
 import numpy as np
 
 from wsbnb import _validate
-from wsbnb._types import Any, Array, ArrayLike, FilePath, Mapping, Seed, Self
+from wsbnb._types import (
+    Any,
+    Array,
+    ArrayLike,
+    FilePath,
+    Mapping,
+    Seed,
+    Self,
+    Sequence,
+)
 from wsbnb.exploration import Exploration
 from wsbnb.kernels import explore, memory, rounds
 from wsbnb.policies import chances, saving, theory
@@ -27,7 +36,10 @@ class Policy:
     `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
     in `_choose` only, and must keep everything else it knows in plain attributes.
 
-    One policy may be used from several threads: `pull` and `update` take turns.
+    One policy may be used from several threads: its methods take turns, so that no
+    update is lost. What is drawn for whom depends on who comes first, and a `pull` may
+    follow another thread's `update`. `policy.posterior` is the live object: read it, or
+    call it, while other threads update only through ``policy.copy()``.
     """
 
     #: Name in tables and pictures.
@@ -76,6 +88,7 @@ class Policy:
         """
         arms = self._arms(X)
         with self._turn:
+            self._keep_names(X, "columns")
             before = self._rng.bit_generator.state
             try:
                 return int(self._choose(arms))
@@ -224,15 +237,68 @@ class Policy:
 
     # -- checks -----------------------------------------------------------------
 
+    #: What the columns of arms are called, once somebody has said so.
+    _feature_names: tuple[str, ...] | None = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features; None while nobody has given any.
+
+        They are those of the first data frame that the policy was played on, or set by
+        hand. Frames whose columns differ, or stand in another order, are refused.
+        """
+        return self._feature_names
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str] | None) -> None:
+        if names is None:
+            self._feature_names = None
+            return
+        given = tuple(names)
+        dim = getattr(self, "dim", None)
+        strings = all(isinstance(name, str) for name in given)
+        if not strings or len(set(given)) < len(given) or dim not in (None, len(given)):
+            raise ValueError(
+                f"feature_names must be {dim or 'd'} different strings, got {names!r}"
+            )
+        self._feature_names = given
+
     def _arms(self, X):
-        return _validate.matrix("X", X, cols=getattr(self, "dim", None))
+        arms = _validate.matrix("X", X, cols=getattr(self, "dim", None))
+        self._check_names("X", _names_of(X, "columns"))
+        return arms
 
     def _observations(self, x, reward):
-        return _validate.observations(x, reward, getattr(self, "dim", None))
+        rows = _validate.observations(x, reward, getattr(self, "dim", None))
+        place = "columns" if hasattr(x, "columns") else "index"
+        self._check_names("x", _names_of(x, place))
+        self._keep_names(x, place)
+        return rows
+
+    def _check_names(self, argument, names):
+        known = self._feature_names
+        if names is not None and known is not None and names != known:
+            raise ValueError(
+                f"{argument} must have the features {list(known)} in this order, got "
+                f"{list(names)}"
+            )
+
+    def _keep_names(self, value, place):
+        if self._feature_names is None:
+            self._feature_names = _names_of(value, place)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({words})"
+
+
+def _names_of(value, place):
+    """Names of features in a frame or a row of one; plain numbers are no names."""
+    names = None if type(value) is np.ndarray else getattr(value, place, None)
+    if names is None or callable(names):
+        return None
+    names = tuple(names)
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 @functools.cache

@@ -102,6 +102,7 @@ def save(policy: Any, path: FilePath) -> None:
         "state": policy._get_state(),
         "rng": policy._rng.bit_generator.state,
         "rng_start": policy._rng_start,
+        "feature_names": policy._feature_names,
     }
     # Through text once, so that the checksum is over what a reader will see.
     content = json.loads(json.dumps(content, default=_plain, allow_nan=False))
@@ -239,6 +240,7 @@ def _build(content):
     policy._rng = _generator(content["rng"])
     policy._rng_start = _generator(content["rng_start"]).bit_generator.state
     policy._set_state(content["state"])
+    policy.feature_names = content.get("feature_names")
     return policy
 
 
