@@ -26,16 +26,16 @@ kernels.vectors kernels.compiling
 kernels.linear
 kernels.estimate
 kernels.explore
-kernels.rounds kernels.bank
+kernels.rounds kernels.bank kernels.fleet
 kernels.memory
 weights
 posterior
-bounds
+bounds clicks
 exploration
-policies.theory policies.old_files
+policies.theory policies.old_files policies.chances
 policies.saving
 policies.base
-policies.oracle policies.named policies.checking
+policies.oracle policies.named policies.checking fleet
 adaptive.grid
 adaptive.base
 adaptive.bandit adaptive.changes adaptive.mixture adaptive.surprise
@@ -44,7 +44,7 @@ environments
 dependence
 results datasets
 simulation
-replaying fitting
+replaying fitting offpolicy adapters
 warmup
 paper.algorithms paper.field paper.gaussian
 paper.settings paper.reference
@@ -308,6 +308,7 @@ KNOWN = {
         "WEIGHT_SUM",
     },
     "policies.base": {"MEANS", "PENALTY", "RADIUS", "SCORES", "WIDTHS"},
+    "policies.chances": {"TIE"},
     "policies.oracle": {"TIE"},
     "adaptive.base": {"LARGEST_SHIFT", "SCORES"},
     "fitting": {"MEAN", "VARIANCE"},

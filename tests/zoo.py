@@ -18,6 +18,7 @@ SEVEN = [
     "WSBLinTS",
 ]
 BASELINES = ["LinUCB", "SWLinUCB", "RestartLinUCB", "LinTS", "Greedy", "Uniform"]
+LOGISTIC = ["LogisticTS", "LogisticUCB"]
 LINEAR = [*SEVEN, *BASELINES]
 ALL = [*LINEAR, "Oracle"]
 
@@ -38,6 +39,7 @@ def settings(name, d):
     ridge = dict(dim=d, regularization=LAMBDA, noise_std=SIGMA)
     walk = dict(prior_mean=mean, prior_cov=cov, noise_std=SIGMA, rate=0.02)
     forever = {key: BOUNDS[key] for key in ("delta", "param_bound", "arm_bound")}
+    clicks = dict(prior_mean=mean, prior_cov=cov, discount=GAMMA)
     path = np.random.default_rng(9).standard_normal((400, d))
     return {
         "DLinUCB": {**wrls, **BOUNDS},
@@ -52,6 +54,8 @@ def settings(name, d):
         "SWLinUCB": {**ridge, **BOUNDS, "length": 9},
         "RestartLinUCB": {**ridge, **BOUNDS, "period": 9},
         "LinTS": {**ridge, "scale": 0.7},
+        "LogisticTS": {**clicks, "scale": 0.7},
+        "LogisticUCB": {**clicks, "width": 0.7},
         "Greedy": wrls,
         "Uniform": wrls,
         "Oracle": {"parameters": path},

@@ -6,6 +6,8 @@ WSBLinTS, WSBLinUCB, WSBRandLinUCB
     policies on a posterior that forgets; DLinTS, DLinUCB, LBWeightUCB, DRandLinUCB
     and the baselines LinTS, LinUCB, SWLinUCB, RestartLinUCB stand beside them
     (``policy.pull(X)``, ``policy.update(X[k], reward)``, ``policy.posterior``).
+LogisticTS, LogisticUCB
+    the same for clicks.
 LinearPolicy, WSBPosterior, exploration, weights
     any posterior and any way to explore make a policy.
 ChangePoints, DiscountMixture, BanditOverDiscounts, SurpriseRestart
@@ -14,6 +16,10 @@ simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
 fit_log, tuned_discount, discount_grid
     choose the discount.
+off_policy
+    say from a log what another policy would have earned.
+Fleet
+    a policy for each of many users, in one array.
 load, check_policy, register
     store policies, and write your own.
 bounds, environments, weights, exploration, datasets, plotting, paper
@@ -31,9 +37,12 @@ from wsbnb.adaptive.grid import discount_grid
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
 from wsbnb.bounds import drift_bound, noise_radius, prior_penalty, tuned_discount
+from wsbnb.clicks import LogisticPosterior
 from wsbnb.dependence import block_bootstrap, suggested_block_length
 from wsbnb.environments import Environment, paper_environment
 from wsbnb.fitting import LogFit, fit_log
+from wsbnb.fleet import Fleet
+from wsbnb.offpolicy import off_policy
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.checking import check_policy
 from wsbnb.policies.named import (
@@ -44,6 +53,8 @@ from wsbnb.policies.named import (
     LBWeightUCB,
     LinTS,
     LinUCB,
+    LogisticTS,
+    LogisticUCB,
     RandomWalkLinTS,
     RestartLinUCB,
     SWLinUCB,
@@ -87,12 +98,16 @@ __all__ = [
     "DRandLinUCB",
     "DiscountMixture",
     "Environment",
+    "Fleet",
     "Greedy",
     "LBWeightUCB",
     "LinTS",
     "LinUCB",
     "LinearPolicy",
     "LogFit",
+    "LogisticPosterior",
+    "LogisticTS",
+    "LogisticUCB",
     "Oracle",
     "Policy",
     "RandomWalkLinTS",
@@ -122,6 +137,7 @@ __all__ = [
     "interactive",
     "load",
     "noise_radius",
+    "off_policy",
     "outside_on_purpose",
     "paired_interval",
     "paper",

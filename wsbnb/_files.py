@@ -4,16 +4,17 @@ import os
 import uuid
 from pathlib import Path
 
-from wsbnb._types import FilePath
+from wsbnb._types import Any, FilePath
 
 
-def replace_file(path: FilePath, data: bytes) -> None:
+def replace_file(path: FilePath, *data: Any) -> None:
     """Put bytes at `path` so that a reader sees the old file or the new, never half.
 
     Parameters
     ----------
     path : path-like
-    data : bytes
+    *data : bytes or buffers
+        Written one behind the other.
 
     Examples
     --------
@@ -32,7 +33,8 @@ def replace_file(path: FilePath, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            for part in data:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

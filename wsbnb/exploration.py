@@ -34,6 +34,7 @@ __all__ = [
     "RandomisedOptimism",
     "Thompson",
     "Uniform",
+    "Widths",
 ]
 
 NORMS = ("posterior", "local")
@@ -293,6 +294,36 @@ class Thompson(Exploration):
 
     def compiled(self, prior: Any) -> Any:
         return explore.Sample(self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widths(Exploration):
+    r"""Optimism by a fixed number of widths, :math:`\langle x,\mu\rangle + c\,\|x\|`.
+
+    Parameters
+    ----------
+    width : float, default 1
+        The factor c.
+    norm : {"posterior", "local"}
+        As in :class:`Optimism`.
+
+    Examples
+    --------
+    >>> Widths(width=0.5).normals(dim=7)
+    0
+    """
+
+    width: float = 1.0
+    norm: Norm = "posterior"
+
+    def __post_init__(self) -> None:
+        self._set(
+            width=_validate.bounded("width", self.width),
+            norm=_validate.choice("norm", self.norm, NORMS),
+        )
+
+    def compiled(self, prior: Any) -> Any:
+        return explore.Widths(self.width, 0.0, explore.Plain(1.0))
 
 
 @dataclass(frozen=True, kw_only=True)

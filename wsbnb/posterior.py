@@ -94,6 +94,9 @@ class WSBPosterior:
     ([[2.5]], [1.2], 1.5)
     """
 
+    #: Whether rewards are linear in the parameter, with Gaussian noise.
+    _linear = True
+
     def __init__(
         self,
         *,
@@ -254,10 +257,10 @@ class WSBPosterior:
 
     def _weight_at(self, age, steps):
         """What an observation made `age` rounds before the next moment still counts."""
-        now = self.rounds + steps
-        if not isinstance(self._rule, estimate.Exponential):
+        now, rule = self.rounds + steps, getattr(self._rule, "rule", self._rule)
+        if not isinstance(rule, estimate.Exponential):
             age = min(age, now)  # for these nothing is older than the first round
-        return float(estimate.fade(self._rule, max(now - age, 0.0), age))
+        return float(estimate.fade(rule, max(now - age, 0.0), age))
 
     def _play(self, exploration, arms, rewards, steps, weight, predicted=_UNASKED):
         n = len(arms)
@@ -281,8 +284,9 @@ class WSBPosterior:
 
     def _pass_time(self, steps, exploration):
         steps = _validate.nonnegative("steps", steps)
+        rule = getattr(self._rule, "rule", self._rule)  # clicks have one within
         kinds = estimate.Exponential | estimate.Polynomial | estimate.RandomWalk
-        fractional = isinstance(self._rule, kinds)
+        fractional = isinstance(rule, kinds)
         if not fractional and steps != int(steps):
             raise ValueError(f"steps must be a whole number here, got {steps!r}")
         if self.rounds + steps > LONGEST_TIME:

@@ -238,9 +238,9 @@ def _play_trial(named, environment, root, trial, kept, trace):
             arms = block.arms if block.arms.ndim == 3 else packed_copy(block.arms[None])
         expected = np.empty((len(block.noise), arms.shape[2]))
         _rounds.expected_rewards(block.theta, arms, expected)
-        best = expected.max(axis=1)
+        expected, paid, noise = environment.noise.outcomes(expected, block.noise)
         for policy, recorder in zip(players, recorders, strict=True):
-            recorder.play(policy, arms, expected, block.noise, best)
+            recorder.play(policy, arms, expected, paid, noise)
     return [recorder.result() for recorder in recorders]
 
 
@@ -306,7 +306,7 @@ class _Recorder:
         self.details = [{} for _ in kept]
         self.total, self.start, self.next = 0.0, 0, 0
 
-    def play(self, policy, arms, expected, noise, best):
+    def play(self, policy, arms, expected, paid, noise):
         chosen = np.empty(len(noise), dtype=np.int64)
         stop = self.start + len(noise)
         last = int(np.searchsorted(self.kept, stop, side="right"))
@@ -315,11 +315,12 @@ class _Recorder:
             if record is not None and hasattr(policy, "_estimate"):
                 self.details[self.next + record] = policy._estimate()
             offered = arms[part] if len(arms) > 1 else arms
-            chosen[part] = play_rounds(policy, offered, expected[part], noise[part])
+            chosen[part] = play_rounds(policy, offered, paid[part], noise[part])
             if record is not None and hasattr(policy, "_explained"):
                 arm = int(chosen[part][-1])
                 self.details[self.next + record] |= policy._explained(arm)
-        self._add(best - expected[np.arange(len(noise)), chosen], chosen, here, last)
+        regret = expected.max(axis=1) - expected[np.arange(len(noise)), chosen]
+        self._add(regret, chosen, here, last)
         self.start, self.next = stop, last
 
     def _add(self, regret, chosen, here, last):

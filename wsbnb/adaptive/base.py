@@ -10,7 +10,7 @@ from wsbnb._types import Any, Array, Mapping
 from wsbnb.kernels import bank, estimate, explore, memory
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.saving import is_registered
-from wsbnb.policies.theory import outside_on_purpose
+from wsbnb.policies.theory import ClickCheck, outside_on_purpose
 from wsbnb.posterior import _NO_SCORES, _TOO_LARGE, WSBPosterior, _stored
 from wsbnb.weights import Exponential
 
@@ -31,6 +31,7 @@ class AdaptivePolicy(Policy):
     def _begin(self, base, discounts, rng):
         super().__init__(rng)
         self._base = template(base)
+        self._click_check = ClickCheck()
         self._gamma = np.array(discounts, dtype=np.float64)
         post = self._base.posterior
         self._prior = post._prior._replace(sums=post._prior.sums[None])
@@ -82,6 +83,7 @@ class AdaptivePolicy(Policy):
         steps = 1.0 if _validate.flag("decay", decay) else 0.0
         with self._turn:
             self._attempt(X[:, :, None], rewards[:, None], steps, 1.0)
+            self._click_check.add(rewards, self.noise_std)
 
     def decay(self, steps: float = 1) -> None:
         """Let time pass without an observation.
@@ -316,6 +318,7 @@ def check_base(base: Any) -> None:
         and base.compiled
         and is_registered(type(base))
         and isinstance(base.posterior.forgetting, Exponential)
+        and base.posterior._linear
     )
     if not suitable:
         raise TypeError(

@@ -9,6 +9,7 @@ from wsbnb.adaptive.grid import checked_discounts
 from wsbnb.kernels import bank
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
+from wsbnb.policies.theory import outside_on_purpose
 
 
 @register
@@ -115,6 +116,14 @@ class DiscountMixture(AdaptivePolicy):
 
     def _shares(self):
         return self.weights
+
+    def _chances(self, X, draws, rng):
+        exploration, total = self._base.exploration, np.zeros(len(X))
+        for j, weight in enumerate(self.weights):
+            with outside_on_purpose():  # what there is to warn of, the base has said
+                member = LinearPolicy(self._member_posterior(j), exploration)
+            total += weight * member._chances(X, draws, rng)
+        return total
 
     def _new_own(self):
         return np.zeros(len(self._gamma))

@@ -18,6 +18,7 @@ from wsbnb.environments.arms import (
     GivenArms,
     RedrawnArms,
 )
+from wsbnb.environments.clicks import Clicks
 from wsbnb.environments.noise import (
     BoundedHeavyNoise,
     GaussianNoise,
@@ -45,6 +46,7 @@ __all__ = [
     "BoundedHeavyNoise",
     "CallableArms",
     "CallablePath",
+    "Clicks",
     "Environment",
     "FixedArms",
     "GaussianNoise",

@@ -9,6 +9,8 @@ uncompiled with ``NUMBA_DISABLE_JIT=1``. Letters are the paper's.
 - `estimate`: what is known, how it is forgotten and learnt;
 - `explore`: what an arm is worth;
 - `rounds`: the round, played once or many times;
+- `bank`: many estimates of one parameter;
+- `fleet`: many users, each with a parameter of its own;
 - `memory`: arrays in the form that the kernels want;
 - `compiling`: options, choice by type, the cache.
 """

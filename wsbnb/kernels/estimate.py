@@ -50,6 +50,8 @@ Restart = namedtuple("Restart", "period")
 Polynomial = namedtuple("Polynomial", "power")
 Window = namedtuple("Window", "length")
 RandomWalk = namedtuple("RandomWalk", "rate")
+#: Rewards from 0 to 1 through a logistic curve, forgotten by one of the first three.
+Clicks = namedtuple("Clicks", "rule")
 
 
 # --- the recursion --------------------------------------------------------------------
@@ -287,19 +289,6 @@ def _learn_walk(rule, prior, state, work, reward, steps, weight):
     work.fresh[0] = 0.0
 
 
-#: Let `steps` rounds pass, then add the observation in row ARM of ``work.vectors`` with
-#: `weight`.
-learn = by_type(
-    {
-        Exponential: _learn_fading,
-        Restart: _learn_fading,
-        Polynomial: _learn_fading,
-        Window: _learn_window,
-        RandomWalk: _learn_walk,
-    }
-)
-
-
 @pasted
 def _finite_pivots(factor, d):
     """Whether no pivot is infinite; `factorise` only asks that they are positive."""
@@ -334,3 +323,89 @@ def predict(state, work, predicted, t):
     solve_vector(work.factor, d, v, FIRST)
     predicted[t, 0] = dot(v, FIRST, work.factor, d, d)
     predicted[t, 1] = dot(v, FIRST, v, FIRST, d)
+
+
+# --- clicks ---------------------------------------------------------------------------
+
+
+@inlined
+def logistic(eta):
+    """``1 / (1 + exp(-eta))`` without overflow."""
+    if eta >= 0.0:
+        return 1.0 / (1.0 + math.exp(-eta))
+    e = math.exp(eta)
+    return e / (1.0 + e)
+
+
+@compiled
+def click_mode(eta, s, reward):
+    """The root of ``y = eta + s (r - logistic(y))``, by Newton within a bracket.
+
+    It is the mode of a logistic likelihood times a normal law of mean eta and variance
+    s. The difference of both sides rises with a slope of at least 1.
+    """
+    low, high = eta + s * (reward - 1.0), eta + s * reward
+    y, last = min(max(eta, low), high), math.inf
+    for _ in range(200):
+        p = logistic(y)
+        gap = y - eta - s * (reward - p)
+        step = gap / (1.0 + s * p * logistic(-y))
+        if abs(step) <= 1e-15 * (1.0 + abs(y)):
+            break
+        if gap > 0.0:
+            high = y
+        else:
+            low = y
+        y -= step
+        # Newton could leave the bracket, or go to and fro: then halve it.
+        if not low < y < high or abs(gap) > 0.5 * last:
+            y = 0.5 * (low + high)
+        last = abs(gap)
+    return y
+
+
+@compiled
+def _add_click(prior, state, work, d, reward, weight):
+    """Laplace's step: a normal law around the mode, with the curvature found there."""
+    v, sums = work.vectors, state.sums
+    for i in range(d):
+        v[FIRST, i] = v[ARM, i]
+    solve_vector(work.factor, d, v, FIRST)
+    s = weight * dot(v, FIRST, v, FIRST, d)
+    y = click_mode(dot(v, FIRST, work.factor, d, d), s, reward)
+    p, rest = logistic(y), logistic(-y)
+    curve = weight * p * rest
+    for i in range(d):
+        push = curve * get(v, ARM, i)
+        _fade_row(sums, prior.sums, i, row_start(i), d, 1.0, push, v)
+    missed = weight * (reward * rest - (1.0 - reward) * p)
+    _fade_row(sums, prior.sums, d, 0, d, 1.0, missed + curve * y, v)
+
+
+def _learn_clicks(rule, prior, state, work, reward, steps, weight):
+    """The past fades as ever; the click then enters with the weight ``p (1 - p)``."""
+    d, counts = state.sums.shape[0] - 1, state.counts
+    f = fade(rule.rule, counts[CLOCK], steps)
+    fade_and_add(state.sums, prior.sums, d, f, 0.0, work.vectors, 0.0)
+    loosen(state.bound, f)
+    work.fresh[0] = 0.0
+    if weight > 0.0 and refresh(state, work):
+        _add_click(prior, state, work, d, reward, weight)
+    counts[CLOCK] += steps
+    counts[WEIGHT_SUM] = f * counts[WEIGHT_SUM] + weight
+    counts[SQUARED_WEIGHT_SUM] = f * f * counts[SQUARED_WEIGHT_SUM] + weight * weight
+    work.fresh[0] = 0.0
+
+
+#: Let `steps` rounds pass, then add the observation in row ARM of ``work.vectors`` with
+#: `weight`.
+learn = by_type(
+    {
+        Exponential: _learn_fading,
+        Restart: _learn_fading,
+        Polynomial: _learn_fading,
+        Window: _learn_window,
+        RandomWalk: _learn_walk,
+        Clicks: _learn_clicks,
+    }
+)

@@ -5,7 +5,17 @@ from collections import namedtuple
 import numpy as np
 
 from wsbnb.kernels.bank import AGE, ALARMS, LIGHTEST, LOST, SINCE, Members
-from wsbnb.kernels.estimate import CLOCK, KEPT, LARGEST, Ring, State, Work
+from wsbnb.kernels.estimate import (
+    CLOCK,
+    KEPT,
+    LARGEST,
+    SQUARED_WEIGHT_SUM,
+    WEIGHT_SUM,
+    Ring,
+    State,
+    Work,
+)
+from wsbnb.kernels.fleet import Users, row_length
 from wsbnb.kernels.linear import stride
 from wsbnb.kernels.vectors import LANES
 
@@ -170,3 +180,36 @@ def beliefs(own, n):
     rest = own[2 * n :]
     numbers = (float(rest[i]) for i in (AGE, SINCE, ALARMS, LOST))
     return Beliefs(own[:n], own[n : 2 * n], *numbers)
+
+
+# --- many users -----------------------------------------------------------------------
+
+
+def new_users(n, d):
+    """Users of whom nothing is known; untouched rows take no memory of the machine."""
+    return Users(np.zeros((n, row_length(d))), np.zeros((n, CLOCK + 3)))
+
+
+def clocks_of(users, who):
+    """Rounds on the clocks of some users (a copy)."""
+    return users.counts[who, CLOCK]
+
+
+def pass_time(users, who, gamma, steps):
+    """Fade some users, each named once, by their own numbers of steps."""
+    f = gamma**steps
+    users.rows[who] *= f[:, None]
+    users.counts[who, WEIGHT_SUM] *= f
+    users.counts[who, SQUARED_WEIGHT_SUM] *= f * f
+    users.counts[who, CLOCK] += steps
+
+
+def user_state(prior, users, u):
+    """One user as the state of an estimate."""
+    d = len(prior.sums) - 1
+    state = new_state(prior)
+    row, upper = users.rows[u], np.triu_indices(d)
+    state.sums[upper] += prior.precision * row[: len(upper[0])]
+    state.sums[d, :d] += prior.precision * row[len(upper[0]) :]
+    state.counts[...] = users.counts[u]
+    return state

@@ -3,15 +3,25 @@
 import copy
 import functools
 import inspect
+import pickle
 import threading
 
 import numpy as np
 
 from wsbnb import _validate
-from wsbnb._types import Any, Array, ArrayLike, FilePath, Mapping, Seed, Self
+from wsbnb._types import (
+    Any,
+    Array,
+    ArrayLike,
+    FilePath,
+    Mapping,
+    Seed,
+    Self,
+    Sequence,
+)
 from wsbnb.exploration import Exploration
-from wsbnb.kernels import explore, rounds
-from wsbnb.policies import saving, theory
+from wsbnb.kernels import explore, memory, rounds
+from wsbnb.policies import chances, saving, theory
 from wsbnb.posterior import _NO_NOISE, _NO_SCORES, _UNASKED, WSBPosterior
 
 #: A class that defines one of these plays a round of its own, unless it says that the
@@ -26,7 +36,10 @@ class Policy:
     `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
     in `_choose` only, and must keep everything else it knows in plain attributes.
 
-    One policy may be used from several threads: `pull` and `update` take turns.
+    One policy may be used from several threads: its methods take turns, so that no
+    update is lost. What is drawn for whom depends on who comes first, and a `pull` may
+    follow another thread's `update`. `policy.posterior` is the live object: read it, or
+    call it, while other threads update only through ``policy.copy()``.
     """
 
     #: Name in tables and pictures.
@@ -75,6 +88,7 @@ class Policy:
         """
         arms = self._arms(X)
         with self._turn:
+            self._keep_names(X, "columns")
             before = self._rng.bit_generator.state
             try:
                 return int(self._choose(arms))
@@ -101,6 +115,39 @@ class Policy:
         with self._turn:
             for row, value in zip(X, rewards.tolist(), strict=True):
                 self._learn(row, value, decay)
+
+    def propensities(self, X: ArrayLike, draws: int = 10_000, seed: Seed = 0) -> Array:
+        """Probability of each arm to be played in the next pull.
+
+        Nothing changes, and the policy's own generator is not used.
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+        draws : int, default 10000
+            Pulls of copies that are counted where no formula is known.
+        seed : None, int, SeedSequence or Generator, default 0
+            For these copies.
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        arms = self._arms(X)
+        draws = _validate.integer("draws", draws)
+        rng = _validate.generator("seed", seed)
+        with self._turn:
+            return self._chances(arms, draws, rng)
+
+    def _chances(self, X, draws, rng):
+        counts = np.zeros(len(X))
+        for _ in range(draws):
+            twin = self.copy(rng)
+            before = pickle.dumps(rng.bit_generator.state)
+            counts[twin.pull(X)] += 1.0
+            if pickle.dumps(rng.bit_generator.state) == before:
+                break  # nothing is drawn: the next pull would be the same
+        return counts / counts.sum()
 
     def reset(self) -> None:
         """Back to the state of a new policy, the random generator included."""
@@ -190,15 +237,68 @@ class Policy:
 
     # -- checks -----------------------------------------------------------------
 
+    #: What the columns of arms are called, once somebody has said so.
+    _feature_names: tuple[str, ...] | None = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features; None while nobody has given any.
+
+        They are those of the first data frame that the policy was played on, or set by
+        hand. Frames whose columns differ, or stand in another order, are refused.
+        """
+        return self._feature_names
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str] | None) -> None:
+        if names is None:
+            self._feature_names = None
+            return
+        given = tuple(names)
+        dim = getattr(self, "dim", None)
+        strings = all(isinstance(name, str) for name in given)
+        if not strings or len(set(given)) < len(given) or dim not in (None, len(given)):
+            raise ValueError(
+                f"feature_names must be {dim or 'd'} different strings, got {names!r}"
+            )
+        self._feature_names = given
+
     def _arms(self, X):
-        return _validate.matrix("X", X, cols=getattr(self, "dim", None))
+        arms = _validate.matrix("X", X, cols=getattr(self, "dim", None))
+        self._check_names("X", _names_of(X, "columns"))
+        return arms
 
     def _observations(self, x, reward):
-        return _validate.observations(x, reward, getattr(self, "dim", None))
+        rows = _validate.observations(x, reward, getattr(self, "dim", None))
+        place = "columns" if hasattr(x, "columns") else "index"
+        self._check_names("x", _names_of(x, place))
+        self._keep_names(x, place)
+        return rows
+
+    def _check_names(self, argument, names):
+        known = self._feature_names
+        if names is not None and known is not None and names != known:
+            raise ValueError(
+                f"{argument} must have the features {list(known)} in this order, got "
+                f"{list(names)}"
+            )
+
+    def _keep_names(self, value, place):
+        if self._feature_names is None:
+            self._feature_names = _names_of(value, place)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({words})"
+
+
+def _names_of(value, place):
+    """Names of features in a frame or a row of one; plain numbers are no names."""
+    names = None if type(value) is np.ndarray else getattr(value, place, None)
+    if names is None or callable(names):
+        return None
+    names = tuple(names)
+    return names if all(isinstance(name, str) for name in names) else None
 
 
 @functools.cache
@@ -272,8 +372,13 @@ class LinearPolicy(Policy):
         self.__dict__.update(own)
         self._explore = exploration.compiled(posterior._prior)
         self._n_normals = exploration.normals(posterior.dim)
-        self._noise_check = theory.NoiseCheck()
+        self._noise_check = self._new_check()
         theory.check_settings(posterior, exploration)
+
+    def _new_check(self):
+        check = theory.NoiseCheck()
+        check.done = not self._posterior._linear  # clicks have no noise level
+        return check
 
     # -- settings ---------------------------------------------------------------
 
@@ -446,21 +551,93 @@ class LinearPolicy(Policy):
         """
         arms = self._arms(X)
         with self._turn:
-            bound = self._posterior._state.bound
-            kept = None if bound is None else bound.copy()
-            self._decide(arms, copy.deepcopy(self._rng))
-            if kept is not None:
-                bound[:] = kept
-            rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
-            if isinstance(self._explore, explore.Widths):
-                mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
-            else:
-                mean, variance = self._posterior._predict(arms)
-                if not np.isfinite([mean, variance]).all():
-                    raise ValueError(_NO_SCORES)
-                width = np.sqrt(variance)
-            score = rows[explore.SCORES].copy()
+            return self._explained_by(arms, copy.deepcopy(self._rng))
+
+    def _explained_by(self, arms, rng):
+        bound = self._posterior._state.bound
+        kept = None if bound is None else bound.copy()
+        self._decide(arms, rng)
+        if kept is not None:
+            bound[:] = kept
+        rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
+        if isinstance(self._explore, explore.Widths):
+            mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
+        else:
+            mean, variance = self._posterior._predict(arms)
+            if not np.isfinite([mean, variance]).all():
+                raise ValueError(_NO_SCORES)
+            width = np.sqrt(variance)
+        score = rows[explore.SCORES].copy()
         return {"mean": mean, "width": width, **said, "score": score}
+
+    def propensities(self, X: ArrayLike, draws: int = 10_000, seed: Seed = 0) -> Array:
+        """Probability of each arm to be played in the next pull.
+
+        Exact for optimism (one arm, for certain), for a random radius (the scores are
+        lines in one normal number) and for chance; for Thompson sampling between two
+        arms or in one dimension. Otherwise parameters are drawn and counted, so that
+        each number has a standard error of at most ``0.5 / sqrt(draws)``. Nothing
+        changes, and the policy's own generator is not used.
+
+        Parameters
+        ----------
+        X : array of shape (K, d)
+        draws : int, default 10000
+            Parameters drawn where no formula is known.
+        seed : None, int, SeedSequence or Generator, default 0
+            For these draws.
+
+        Returns
+        -------
+        array of shape (K,)
+
+        Examples
+        --------
+        >>> import numpy as np, wsbnb
+        >>> policy = wsbnb.WSBLinTS(
+        ...     prior_mean=[0.5, 0.0], prior_cov=1.0, noise_std=0.5, discount=0.9
+        ... )
+        >>> policy.propensities(np.eye(2)).round(4).tolist()
+        [0.6382, 0.3618]
+        """
+        return super().propensities(X, draws, seed)
+
+    def _chances(self, X, draws, rng):
+        own = type(self)  # a subclass may choose in another way
+        if (own.pull, own._choose) != (Policy.pull, LinearPolicy._choose):
+            return super()._chances(X, draws, rng)
+        if isinstance(self._explore, explore.Chance):
+            return np.full(len(X), 1.0 / len(X))
+        if isinstance(self._explore, explore.Widths):
+            return self._chances_of_radius(X)
+        return self._chances_of_sample(X, draws, rng)
+
+    def _chances_of_radius(self, X):
+        known = self._explained_by(X, _One())
+        if not self._n_normals:
+            return chances.only(chances.best(known["score"]), len(X))
+        up, down = self._explore.up, self._explore.down
+        if up == 0.0:
+            return chances.only(chances.best(known["mean"]), len(X))
+        radius = known["radius"] / up  # the normal was 1
+        means, widths = known["mean"], known["width"]
+        return chances.random_radius(means, widths, up * radius, down * radius)
+
+    def _chances_of_sample(self, X, draws, rng):
+        post, scale = self._posterior, self._explore.scale
+        mean = post.mean
+        if scale == 0.0 or len(X) == 1:
+            return chances.only(chances.best(X @ mean), len(X))
+        cov = post.cov
+        if post._state.squares is not None:
+            cov = cov @ memory.precision_of(post._state.squares) @ cov
+        root = scale * np.linalg.cholesky((cov + cov.T) / 2)
+        if len(X) == 2:
+            gap = X[0] - X[1]
+            return chances.two_arms(gap @ mean, float(np.linalg.norm(gap @ root)))
+        if self.dim == 1:
+            return chances.one_dimension(X[:, 0], mean[0], root[0, 0])
+        return chances.by_draws(X, mean, root, draws, rng)
 
     def _said(self):
         said = self._posterior._work.said
@@ -545,7 +722,7 @@ class LinearPolicy(Policy):
 
     def _restart(self):
         self._posterior.reset()
-        self._noise_check = theory.NoiseCheck()
+        self._noise_check = self._new_check()
 
     def _get_state(self):
         return {
@@ -556,6 +733,14 @@ class LinearPolicy(Policy):
     def _set_state(self, state):
         self._posterior._set_state(state["posterior"])
         self._noise_check.set_state(state["residuals"])
+
+
+class _One:
+    """In place of a generator: every normal is 1."""
+
+    @staticmethod
+    def standard_normal(shape):
+        return np.ones(shape)
 
 
 _NO_REWARD = np.zeros((1, 1))

@@ -2,7 +2,8 @@
 
 from wsbnb import _validate
 from wsbnb._types import ArrayLike, Constant, Penalty, Perturbation, Seed, Split
-from wsbnb.exploration import LAWS, Optimism, RandomisedOptimism, Thompson
+from wsbnb.clicks import LogisticPosterior
+from wsbnb.exploration import LAWS, Optimism, RandomisedOptimism, Thompson, Widths
 from wsbnb.exploration import Greedy as _Greedy
 from wsbnb.exploration import Uniform as _Uniform
 from wsbnb.policies.base import LinearPolicy
@@ -285,6 +286,104 @@ def _wsb(prior_mean, prior_cov, noise_std, discount):
         prior_mean=prior_mean,
         prior_cov=prior_cov,
         noise_std=noise_std,
+        discount=_validate.discount("discount", discount),
+    )
+
+
+# --- on the logistic posterior --------------------------------------------------------
+
+
+@register
+class LogisticTS(LinearPolicy):
+    r"""Thompson sampling for clicks, on the logistic posterior.
+
+    Draws a parameter as :class:`WSBLinTS` does and plays the arm with the largest
+    :math:`\langle x, \tilde\theta\rangle`: the largest probability of a click.
+
+    Parameters
+    ----------
+    prior_mean, prior_cov, discount
+        As in :class:`LogisticPosterior`; of log odds, not of probabilities.
+    scale : float, default 1
+        The factor on the perturbation.
+    rng : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = LogisticTS(prior_mean=np.zeros(2), prior_cov=4.0, discount=0.99, rng=0)
+    >>> X = np.eye(2)
+    >>> k = policy.pull(X)
+    >>> policy.update(X[k], 1)
+    >>> policy.posterior.predict(X)[0].round(2).tolist()
+    [0.68, 0.5]
+    """
+
+    name = "Logistic TS"
+
+    def __init__(
+        self,
+        *,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        discount: float,
+        scale: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
+        posterior = _clicks(prior_mean, prior_cov, discount)
+        self._compose(posterior, Thompson(scale=scale), rng)
+
+
+@register
+class LogisticUCB(LinearPolicy):
+    r"""Optimism for clicks, on the logistic posterior.
+
+    Plays the arm with the largest :math:`\langle x,\mu\rangle + c\,\|x\|_\Sigma`: the
+    largest upper quantile of the log odds, hence of the probability.
+
+    Parameters
+    ----------
+    prior_mean, prior_cov, discount
+        As in :class:`LogisticPosterior`.
+    width : float, default 1
+        The factor c, in posterior standard deviations.
+    rng : None, int, SeedSequence or Generator
+        Not used by this rule; kept for a common interface.
+
+    Notes
+    -----
+    A width with a proof would have to pay for Laplace's approximation and for the
+    curve; none is known to us for this estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = LogisticUCB(prior_mean=np.zeros(2), prior_cov=4.0, discount=0.99)
+    >>> policy.update([1.0, 0.0], 0)
+    >>> policy.pull(np.eye(2))
+    1
+    """
+
+    name = "Logistic UCB"
+
+    def __init__(
+        self,
+        *,
+        prior_mean: ArrayLike,
+        prior_cov: ArrayLike,
+        discount: float,
+        width: float = 1.0,
+        rng: Seed = None,
+    ) -> None:
+        width = _validate.bounded("width", width)
+        posterior = _clicks(prior_mean, prior_cov, discount)
+        self._compose(posterior, Widths(width=width), rng)
+
+
+def _clicks(prior_mean, prior_cov, discount):
+    return LogisticPosterior(
+        prior_mean=prior_mean,
+        prior_cov=prior_cov,
         discount=_validate.discount("discount", discount),
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 from wsbnb import _validate, exploration, weights
 from wsbnb._files import replace_file
 from wsbnb._types import Any, FilePath, Registered, Seed
+from wsbnb.clicks import LogisticPosterior
 from wsbnb.policies import old_files
 from wsbnb.posterior import WRLS, WSBPosterior
 
@@ -41,6 +42,7 @@ _PARTS = {
         exploration.RandomisedOptimism,
         exploration.Thompson,
         exploration.Uniform,
+        exploration.Widths,
     )
 }
 
@@ -103,6 +105,7 @@ def save(policy: Any, path: FilePath) -> None:
         "state": policy._get_state(),
         "rng": policy._rng.bit_generator.state,
         "rng_start": policy._rng_start,
+        "feature_names": policy._feature_names,
     }
     # Through text once, so that the checksum is over what a reader will see.
     content = json.loads(json.dumps(content, default=_plain, allow_nan=False))
@@ -135,6 +138,10 @@ def _plain(value):
 
 
 def _posterior_settings(posterior):
+    if isinstance(posterior, LogisticPosterior):
+        names = ("prior_mean", "prior_cov", "forgetting")
+        words = {name: getattr(posterior, name) for name in names}
+        return {"kind": "LogisticPosterior", **words}
     words = {
         "forgetting": posterior.forgetting,
         "noise_std": posterior.noise_std,
@@ -236,6 +243,7 @@ def _build(content):
     policy._rng = _generator(content["rng"])
     policy._rng_start = _generator(content["rng_start"]).bit_generator.state
     policy._set_state(content["state"])
+    policy.feature_names = content.get("feature_names")
     return policy
 
 
@@ -265,8 +273,8 @@ def _rebuilt(value):
         return value
     words = {name: _rebuilt(inner) for name, inner in value.items() if name != "kind"}
     kind = value.get("kind")
-    posteriors = {"WRLS": WRLS, "WSBPosterior": WSBPosterior}
-    known = {**_PARTS, **posteriors, **_REGISTRY}
+    posteriors = (WRLS, WSBPosterior, LogisticPosterior)
+    known = {**_PARTS, **{kind.__name__: kind for kind in posteriors}, **_REGISTRY}
     if kind not in list(known):
         raise ValueError(f"kind {kind!r} is not one of {sorted(known)}")
     return known[kind](**words)

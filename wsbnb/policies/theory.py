@@ -143,3 +143,37 @@ class NoiseCheck:
             raise ValueError(f"state residuals must be fewer than {LOOK} numbers")
         self.collected = values.tolist()
         self.done = _validate.flag("state residuals", stored["done"])
+
+
+class ClickCheck:
+    """Compare `noise_std` with that of clicks, for policies that weigh their experts.
+
+    Rewards that were 0 or 1 for `LOOK` rounds have a standard deviation of at most
+    ``sqrt(p (1 - p))``. A mixture over discounts that believes in much less takes every
+    click for a change.
+    """
+
+    def __init__(self):
+        self.seen, self.clicks, self.done = 0, 0.0, False
+
+    def add(self, rewards, noise_std):
+        """Count rewards while they are 0 or 1; look once."""
+        if self.done:
+            return
+        if not ((rewards == 0.0) | (rewards == 1.0)).all():
+            self.done = True
+            return
+        self.seen += len(rewards)
+        self.clicks += float(rewards.sum())
+        if self.seen < LOOK or not 0.0 < self.clicks < self.seen:
+            return
+        self.done = True
+        p = self.clicks / self.seen
+        spread = math.sqrt(p * (1.0 - p))
+        if max(spread / noise_std, noise_std / spread) > 1.5:
+            _warn(
+                f"noise_std {noise_std:.4g} does not fit rewards that are 0 or 1 with "
+                f"mean {p:.3g}: their standard deviation is about {spread:.3g}; with a "
+                "smaller one every click looks like a change, and short memories win, "
+                "with a larger one long memories do"
+            )

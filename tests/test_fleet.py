@@ -1,0 +1,383 @@
+"""A fleet against one posterior, and one policy, for each user."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import wsbnb
+from tests import zoo
+from wsbnb.exploration import Greedy, Optimism, RandomisedOptimism, Thompson
+from wsbnb.policies.theory import outside_on_purpose
+
+GAMMA, SIGMA = 0.93, 0.4
+
+
+def template(d, exploration=None, discount=GAMMA):
+    mean, cov = zoo.prior(d)
+    post = wsbnb.WSBPosterior(
+        prior_mean=mean, prior_cov=cov, noise_std=SIGMA, discount=discount
+    )
+    with outside_on_purpose():
+        return wsbnb.LinearPolicy(post, exploration or Thompson(scale=0.7))
+
+
+def events(seed, n, users, d, K):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.integers(0, users, n),
+        rng.standard_normal((n, K, d)),
+        rng.standard_normal(n),
+    )
+
+
+def close(fleet, user, post):
+    mine = fleet.posterior(user)
+    np.testing.assert_allclose(mine.precision, post.precision, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(mine.mean, post.mean, rtol=1e-8, atol=1e-10)
+    assert mine.rounds == pytest.approx(post.rounds)
+    assert mine.weight_sum == pytest.approx(post.weight_sum)
+
+
+@pytest.mark.parametrize(("d", "K"), [(1, 1), (2, 5), (3, 1), (8, 9), (13, 17)])
+def test_users_are_posteriors_of_their_own(d, K):
+    fleet = wsbnb.Fleet(template(d), users=5, rng=0)
+    posts = [template(d).posterior.copy() for _ in range(5)]
+    who, X, rewards = events(1, 60, 5, d, K)
+    steps, age = np.random.default_rng(2).choice([0.0, 1.0, 2.5], (2, 60))
+    fleet.update(who, X[:, 0], rewards, steps=steps, age=age)
+    for e, u in enumerate(who):
+        posts[u].decay(steps[e])
+        posts[u].update(X[e, 0], rewards[e], decay=False, age=age[e])
+    for u, post in enumerate(posts):
+        close(fleet, u, post)
+    np.testing.assert_allclose(fleet.mean(), [p.mean for p in posts], rtol=1e-8)
+    mean, std = fleet.predict(who, X[:, 0])
+    expected = [posts[u].predict(x, noise=False) for u, x in zip(who, X[:, 0])]
+    np.testing.assert_allclose(np.c_[mean, std], expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "exploration",
+    [
+        Greedy(),
+        Optimism(penalty="static", radius_scale=0.3, param_bound=1.7),
+        Optimism(penalty="static", horizon=50, arm_bound=2.5),
+    ],
+)
+@pytest.mark.parametrize("K", [1, 7, 16])
+def test_chooses_as_policies_of_their_own(exploration, K):
+    d, n = 3, 150
+    fleet = wsbnb.Fleet(template(d, exploration), users=4)
+    policies = [template(d, exploration) for _ in range(4)]
+    who, X, rewards = events(3, n, 4, d, K)
+    for start in range(0, n, 10):
+        part = slice(start, start + 10)
+        chosen = fleet.pull(who[part], X[part])
+        alone = [policies[u].pull(x) for u, x in zip(who[part], X[part])]
+        assert chosen.tolist() == alone
+        played = X[part][np.arange(10), chosen]
+        fleet.update(who[part], played, rewards[part])
+        for u, x, r in zip(who[part], played, rewards[part]):
+            policies[u].update(x, r)
+    assert len(set(chosen.tolist())) > 1 or K == 1
+
+
+@pytest.mark.parametrize("law", ["rectified", "gaussian", "half-normal"])
+def test_random_radius_is_the_formula(law):
+    d, n = 3, 40
+    fleet = wsbnb.Fleet(
+        template(d, RandomisedOptimism(scale=0.6, perturbation=law)), users=3, rng=5
+    )
+    who, X, rewards = events(4, n, 3, d, 6)
+    fleet.update(who, X[:, 0], rewards)
+    eta = np.random.default_rng(5).standard_normal(n)
+    eta = {"rectified": eta.clip(0), "gaussian": eta, "half-normal": abs(eta)}[law]
+    for e, k in enumerate(fleet.pull(who, X)):
+        mean, width = fleet.posterior(who[e]).predict(X[e], noise=False)
+        assert k == (mean + 0.6 * eta[e] * width).argmax()
+
+
+def test_thompson_draws_from_the_users_posterior():
+    d, n = 4, 60
+    fleet = wsbnb.Fleet(template(d), users=3, rng=9)
+    who, X, rewards = events(5, n, 3, d, 6)
+    fleet.update(who, X[:, 0], rewards)
+    z = np.random.default_rng(9).standard_normal((n, d))
+    chosen = fleet.pull(who, X)
+    for e, u in enumerate(who):
+        post = fleet.posterior(u)
+        R = np.linalg.cholesky(post.precision).T
+        theta = post.mean + 0.7 * np.linalg.solve(R, z[e])
+        assert chosen[e] == (X[e] @ theta).argmax()
+
+
+def test_batch_equals_events_one_by_one():
+    who, X, rewards = events(6, 80, 6, 3, 4)
+    one, many = (wsbnb.Fleet(template(3), users=6, rng=1) for _ in range(2))
+    chosen = many.pull(who, X)
+    many.update(who, X[np.arange(80), chosen], rewards)
+    alone = [one.pull(int(u), x) for u, x in zip(who, X)]
+    for u, x, k, r in zip(who, X, alone, rewards):
+        one.update(int(u), x[k], r)
+    assert alone == chosen.tolist()
+    assert (one.mean() == many.mean()).all()
+
+
+def test_shared_arms_and_users_without_events():
+    fleet = wsbnb.Fleet(template(2, Greedy()), users=3)
+    X = np.eye(2)
+    assert fleet.pull([2, 0], X).tolist() == [int(np.argmax(fleet.prior_mean))] * 2
+    assert fleet.pull([], X).shape == (0,)
+    fleet.update([], np.empty((0, 2)), [])
+    np.testing.assert_allclose(fleet.mean(), np.tile(fleet.prior_mean, (3, 1)))
+
+
+def test_time_passes_for_some_or_all():
+    d = 3
+    fleet = wsbnb.Fleet(template(d), users=3)
+    posts = [template(d).posterior.copy() for _ in range(3)]
+    for u, post in enumerate(posts):
+        fleet.update(u, np.arange(1.0, d + 1), 2.0)
+        post.update(np.arange(1.0, d + 1), 2.0)
+    fleet.decay([2, 0], [1.5, 0.0])
+    posts[2].decay(1.5)
+    fleet.decay()
+    for u, post in enumerate(posts):
+        post.decay()
+        close(fleet, u, post)
+    assert fleet.rounds().tolist() == [2.0, 2.0, 3.5]
+
+
+def test_new_users_and_forgotten_ones():
+    fleet = wsbnb.Fleet(template(2), users=2)
+    fleet.update([0, 1], np.ones((2, 2)), [1.0, 2.0])
+    kept = fleet.mean([0, 1])
+    assert fleet.add(3).tolist() == [2, 3, 4] and len(fleet) == 5
+    np.testing.assert_array_equal(fleet.mean([0, 1]), kept)
+    fleet.reset([1])
+    np.testing.assert_allclose(fleet.mean(1)[0], fleet.prior_mean)
+    assert (fleet.mean(0)[0] == kept[0]).all()
+    policy = fleet.policy(0, rng=3)
+    policy.update([1.0, 0.0], 0.5)
+    assert fleet.rounds(0)[0] == 1.0 and policy.rounds == 2.0
+
+
+# --- the shared prior -----------------------------------------------------------------
+
+
+def hierarchy(seed, users, d, per_user):
+    rng = np.random.default_rng(seed)
+    mean, root = rng.standard_normal(d), 0.5 * np.tril(rng.standard_normal((d, d)))
+    theta = mean + rng.standard_normal((users, d)) @ root.T
+    who = np.repeat(np.arange(users), per_user)
+    X = rng.standard_normal((len(who), d))
+    r = (X * theta[who]).sum(axis=1) + SIGMA * rng.standard_normal(len(who))
+    return mean, root @ root.T, who, X, r
+
+
+def test_new_prior_concerns_everybody_at_once():
+    _, _, who, X, r = hierarchy(0, 4, 2, 5)
+    fleet = wsbnb.Fleet(template(2), users=4)
+    fleet.update(who, X, r)
+    fleet.set_prior([1.0, -2.0], [[0.5, 0.1], [0.1, 0.9]])
+    post = wsbnb.WSBPosterior(
+        prior_mean=[1.0, -2.0],
+        prior_cov=[[0.5, 0.1], [0.1, 0.9]],
+        noise_std=SIGMA,
+        discount=GAMMA,
+    )
+    post.update(X[who == 2], r[who == 2])
+    close(fleet, 2, post)
+
+
+def test_fitted_prior_is_that_of_the_population():
+    mean, cov, who, X, r = hierarchy(1, 3000, 2, 12)
+    fleet = wsbnb.Fleet(template(2, discount=1.0), users=3001)
+    fleet.update(who, X, r)
+    trace = fleet.fit_prior()
+    assert (np.diff(trace) > -1e-9).all() and len(trace) > 2
+    # Three standard errors of a mean and of a variance over 3000 users.
+    error = 3 * np.sqrt(np.diag(cov).max() / 3000)
+    np.testing.assert_allclose(fleet.prior_mean, mean, atol=1.5 * error)
+    np.testing.assert_allclose(
+        fleet.prior_cov, cov, atol=3 * np.diag(cov).max() * np.sqrt(3 / 3000)
+    )
+
+
+def test_evidence_is_the_likelihood_of_the_hierarchical_model():
+    """Its rise against dense Gaussians, and its end against an optimiser."""
+    _, _, who, X, r = hierarchy(2, 12, 1, 4)
+    fleet = wsbnb.Fleet(template(1, discount=1.0), users=12)
+    fleet.update(who, X, r)
+
+    def loglik(mean, var):
+        total = 0.0
+        for u in range(12):
+            x = X[who == u, 0]
+            cov = SIGMA**2 * np.eye(len(x)) + var * np.outer(x, x)
+            total += stats.multivariate_normal(mean * x, cov).logpdf(r[who == u])
+        return total / 12
+
+    first = loglik(fleet.prior_mean[0], fleet.prior_cov[0, 0])
+    trace = fleet.fit_prior(iterations=3000, tolerance=1e-13)
+    last = loglik(fleet.prior_mean[0], fleet.prior_cov[0, 0])
+    assert trace[-1] - trace[0] == pytest.approx(last - first, abs=1e-8)
+    best = optimize.minimize(
+        lambda p: -loglik(p[0], np.exp(p[1])), [0.0, 0.0], tol=1e-12
+    )
+    assert last == pytest.approx(-best.fun, abs=1e-7)
+    assert fleet.prior_mean[0] == pytest.approx(best.x[0], abs=1e-3)
+
+
+def test_users_without_data_do_not_teach():
+    _, _, who, X, r = hierarchy(3, 20, 2, 6)
+    small, large = (wsbnb.Fleet(template(2), users=n) for n in (20, 500))
+    for fleet in (small, large):
+        fleet.update(who, X, r)
+        fleet.fit_prior(iterations=7, tolerance=0)
+    np.testing.assert_array_equal(small.prior_cov, large.prior_cov)
+    with pytest.raises(ValueError, match="users must hold at least two"):
+        large.fit_prior(users=[499, 3])
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+def test_a_file_continues(tmp_path):
+    who, X, rewards = events(7, 50, 9, 3, 4)
+    fleet = wsbnb.Fleet(template(3), users=9, rng=4)
+    fleet.update(who, X[:, 1], rewards)
+    fleet.fit_prior(iterations=2)
+    fleet.save(tmp_path / "all")
+    copies = [wsbnb.Fleet.load(tmp_path / "all"), pickle.loads(pickle.dumps(fleet))]
+    copies.append(copy.deepcopy(fleet))
+    expected = fleet.pull(who, X).tolist()
+    for again in copies:
+        assert again.pull(who, X).tolist() == expected
+        assert (again.mean() == fleet.mean()).all()
+        again.update(who, X[:, 0], rewards)
+    assert fleet.rounds().sum() == 50
+
+
+def test_some_users_go_to_a_file_and_back(tmp_path):
+    who, X, rewards = events(8, 50, 9, 3, 4)
+    fleet = wsbnb.Fleet(template(3), users=9)
+    fleet.update(who, X[:, 1], rewards)
+    fleet.save(tmp_path / "some", users=[7, 2])
+    before = fleet.mean()
+    fleet.update(who, X[:, 2], rewards)
+    assert fleet.restore(tmp_path / "some").tolist() == [7, 2]
+    after = fleet.mean()
+    same = (after == before).all(axis=1)
+    assert same[[2, 7]].all() and not same[[0, 1, 3]].any()
+    with pytest.raises(ValueError, match="use restore"):
+        wsbnb.Fleet.load(tmp_path / "some")
+    with pytest.raises(ValueError, match="users must lie between 0 and 4, got 7"):
+        wsbnb.Fleet(template(3), users=5).restore(tmp_path / "some")
+    with pytest.raises(ValueError, match="discount"):
+        wsbnb.Fleet(template(3, discount=0.5), users=9).restore(tmp_path / "some")
+
+
+def test_damaged_files_are_refused(tmp_path):
+    fleet = wsbnb.Fleet(template(2), users=3)
+    fleet.update([0, 1], np.ones((2, 2)), [1.0, 2.0])
+    fleet.save(tmp_path / "whole")
+    raw = (tmp_path / "whole").read_bytes()
+    broken = [b"", raw[:-1], raw[:-8], raw[: len(raw) // 2], b"{}\n" + raw]
+    broken += [raw.replace(b'"version": 1', b'"version": 9')]
+    flipped = bytearray(raw)
+    flipped[-30] ^= 1
+    broken += [bytes(flipped), raw.replace(b'"count": 3', b'"count": 9')]
+    for n, data in enumerate(broken):
+        (tmp_path / str(n)).write_bytes(data)
+        with pytest.raises(ValueError, match="is not a whole fleet file"):
+            wsbnb.Fleet.load(tmp_path / str(n))
+
+
+# --- bad input ------------------------------------------------------------------------
+
+X3 = np.ones((4, 3))
+HUGE = np.array([[1.0] * 3, [1e160] * 3])
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "call"),
+    [
+        (ValueError, "users must lie between 0 and 4", lambda f: f.pull([5], X3)),
+        (ValueError, "users must lie between 0 and 4", lambda f: f.pull(-1, X3)),
+        (TypeError, "users must be a whole number", lambda f: f.pull([1.0], X3)),
+        (TypeError, "users must be a whole number", lambda f: f.pull([True], X3)),
+        (TypeError, "users must be a whole number", lambda f: f.pull([[1]], X3)),
+        (ValueError, "X must have shape", lambda f: f.pull([1], X3[:, :2])),
+        (ValueError, "X must have shape", lambda f: f.pull([1], X3[0])),
+        (ValueError, "X must have one set", lambda f: f.pull([1], [X3, X3])),
+        (ValueError, "X must be finite", lambda f: f.pull([1], X3 * np.nan)),
+        (ValueError, "reward must be finite", lambda f: f.update(1, X3[0], np.inf)),
+        (ValueError, "x must have one row", lambda f: f.update([1], X3, [1.0] * 4)),
+        (ValueError, "steps must be zero", lambda f: f.update(1, X3[0], 1.0, steps=-1)),
+        (ValueError, "age must be zero", lambda f: f.update(1, X3[0], 1.0, age=-1)),
+        (ValueError, "age must be a", lambda f: f.update(1, X3[0], 1, age=[1, 2])),
+        (ValueError, "steps must be finite", lambda f: f.decay(steps=np.nan)),
+        (ValueError, "users must be named once", lambda f: f.decay([1, 1])),
+        (ValueError, "users must be named once", lambda f: f.save("x", users=[1, 1])),
+        (ValueError, "prior_cov must be", lambda f: f.set_prior([0.0] * 3, -1)),
+        (ValueError, "prior_mean must have length 3", lambda f: f.set_prior([0.0], 1)),
+        (TypeError, "count must be a whole", lambda f: f.add("many")),
+        (ValueError, "keep the precision", lambda f: f.update([0, 1], HUGE, [1, 1])),
+    ],
+)  # fmt: skip
+def test_bad_input_changes_nothing(error, words, call):
+    fleet = wsbnb.Fleet(template(3), users=5, rng=0)
+    fleet.update([0, 1, 2, 3], X3, np.arange(4.0))
+    twin = copy.deepcopy(fleet)
+    with pytest.raises(error, match=words):
+        call(fleet)
+    who, X, _ = events(0, 30, 5, 3, 4)
+    assert (fleet.mean() == twin.mean()).all()
+    assert (fleet.rounds() == twin.rounds()).all()
+    assert fleet.pull(who, X).tolist() == twin.pull(who, X).tolist()
+
+
+@pytest.mark.parametrize("name", ["DLinTS", "WSBLinUCB", "SWLinUCB", "RestartLinUCB"])
+def test_unsuitable_templates_are_refused(name):
+    with pytest.raises(ValueError, match="template must"):
+        wsbnb.Fleet(zoo.make(name), users=2)
+    with pytest.raises(TypeError, match="template must be a LinearPolicy"):
+        wsbnb.Fleet(zoo.make("Oracle"), users=2)
+
+
+# --- size and threads -----------------------------------------------------------------
+
+
+def test_a_million_users_are_small():
+    fleet = wsbnb.Fleet(template(8, discount=0.99), users=1_000_000)
+    assert fleet.nbytes == 1_000_000 * (8 * 8 * 11 // 2 + 24)
+    fleet.update([999_999], np.ones((1, 8)), [1.0])
+    assert fleet.rounds([999_998, 999_999]).tolist() == [0.0, 1.0]
+
+
+def test_threads_lose_nothing():
+    d, users, rounds = 3, 40, 300
+    fleet = wsbnb.Fleet(template(d, discount=1.0), users=users, rng=0)
+    X = np.eye(d)
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        for _ in range(rounds):
+            who = rng.integers(0, users, 5)
+            fleet.pull(who, X)
+            fleet.update(who, X[rng.integers(0, d, 5)], np.ones(5))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert fleet.rounds().sum() == 4 * rounds * 5
+    total = sum(np.trace(fleet.posterior(u).precision) for u in range(users))
+    start = users * np.trace(np.linalg.inv(fleet.prior_cov))
+    assert total - start == pytest.approx(4 * rounds * 5 / SIGMA**2)
