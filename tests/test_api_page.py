@@ -28,6 +28,7 @@ NO_EXAMPLE = {
     "wsbnb.environments.Block",
     "wsbnb.environments.NoiseRule",
     "wsbnb.environments.PathRule",
+    "wsbnb.environments.RewardRule",
     "wsbnb.exploration.Exploration",
     "wsbnb.exploration.Greedy",
     "wsbnb.exploration.Uniform",

@@ -13,6 +13,7 @@ from wsbnb.environments._trajectories import child, stream
 from wsbnb.environments.arms import ArmRule
 from wsbnb.environments.noise import NoiseRule
 from wsbnb.environments.paths import PathRule
+from wsbnb.environments.rewards import LinearRewards, RewardRule
 
 # The environment's own streams live on a branch of the trial's SeedSequence that
 # neither `SeedSequence.spawn` (0, 1, 2, ...) nor a named generator reaches.
@@ -43,6 +44,8 @@ class Environment(Specification):
     arm_bound, param_bound : float, default 1
         The bounds L and S. Drawn arms and parameters have exactly these norms; given
         ones are checked against them.
+    rewards : RewardRule, default LinearRewards()
+        How rewards follow from inner products and noise.
 
     Examples
     --------
@@ -67,11 +70,13 @@ class Environment(Specification):
     dim: int
     arm_bound: float = 1.0
     param_bound: float = 1.0
+    rewards: RewardRule = LinearRewards()
 
     def __post_init__(self) -> None:
         check_type("path", self.path, PathRule)
         check_type("arms", self.arms, ArmRule)
         check_type("noise", self.noise, NoiseRule)
+        check_type("rewards", self.rewards, RewardRule)
         self._set(
             horizon=validate.integer("horizon", self.horizon),
             dim=validate.integer("dim", self.dim),
@@ -80,6 +85,7 @@ class Environment(Specification):
         )
         self.path.check(self.horizon, self.dim, self.param_bound)
         self.arms.check(self.horizon, self.dim, self.arm_bound)
+        self.rewards.check(self.noise, self.arm_bound * self.param_bound)
 
     @cached_property
     def variation(self) -> float | None:
@@ -96,8 +102,8 @@ class Environment(Specification):
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation of the noise."""
-        return self.noise.std
+        """Standard deviation of the noise; the largest, if it depends on the arm."""
+        return self.rewards.noise_std(self.noise)
 
     def world(self, seed: RootSeed) -> "World":
         """Draw one trial.
