@@ -51,7 +51,9 @@ paper.tables paper.cache
 paper.running
 paper.report
 paper.recorded paper.studies paper.calibration paper.bench
-paper.robustness
+paper.robustness paper.benchmark_worlds
+paper.benchmark_policies
+paper.benchmark
 plotting
 interactive paper.figures paper.rooms
 paper.cli

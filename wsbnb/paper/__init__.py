@@ -4,6 +4,14 @@ The library itself imports nothing from here.
 """
 
 from wsbnb.paper.algorithms import ALGORITHMS, BASELINES, TABLE, Algorithm
+from wsbnb.paper.benchmark import (
+    Benchmark,
+    read_benchmark,
+    recorded_benchmark,
+    run_benchmark,
+)
+from wsbnb.paper.benchmark_policies import CONTENDERS, Contender
+from wsbnb.paper.benchmark_worlds import WORLDS, BenchmarkWorld, Known
 from wsbnb.paper.cache import Cache, cache_folder, source_checksum
 from wsbnb.paper.calibration import READINGS, calibration_study
 from wsbnb.paper.recorded import long_run, record, recorded
@@ -54,11 +62,16 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "BASELINES",
+    "Benchmark",
+    "BenchmarkWorld",
     "CALIBRATED",
     "CLAIMS",
+    "CONTENDERS",
     "Cache",
     "Cell",
+    "Contender",
     "DIMS",
+    "Known",
     "PRINTED",
     "PRIOR_NORMS",
     "PROTOCOLS",
@@ -69,6 +82,7 @@ __all__ = [
     "SCENARIOS",
     "Setting",
     "TABLE",
+    "WORLDS",
     "agreement",
     "bootstrap_std_ratio",
     "cache_folder",
@@ -80,8 +94,11 @@ __all__ = [
     "honest_slow",
     "long_run",
     "printed_table",
+    "read_benchmark",
     "record",
     "recorded",
+    "recorded_benchmark",
+    "run_benchmark",
     "run_cells",
     "run_papercells",
     "run_table",
