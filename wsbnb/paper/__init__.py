@@ -6,6 +6,8 @@ The library itself imports nothing from here.
 from wsbnb.paper.algorithms import ALGORITHMS, BASELINES, TABLE, Algorithm
 from wsbnb.paper.benchmark import (
     Benchmark,
+    benchmark_list,
+    benchmark_report,
     read_benchmark,
     recorded_benchmark,
     run_benchmark,
@@ -84,6 +86,8 @@ __all__ = [
     "TABLE",
     "WORLDS",
     "agreement",
+    "benchmark_list",
+    "benchmark_report",
     "bootstrap_std_ratio",
     "cache_folder",
     "calibration_study",

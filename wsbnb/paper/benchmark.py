@@ -35,7 +35,7 @@ from wsbnb.simulation import simulate
 FOOTINGS = ("theory", "tuned", "carried")
 TRAIN_SEED, TEST_SEED = 101, 202
 #: Training and test trials of the full and of the quick form.
-FULL, QUICK = (10, 60), (2, 6)
+FULL, QUICK = (8, 50), (2, 6)
 FILES = {"tuning": "benchmark_tuning.csv", "scores": "benchmark_scores.csv"}
 Setting = tuple[float | None, float | None]
 
@@ -609,6 +609,60 @@ def read_benchmark(folder: Any) -> Benchmark:
     tuning["row"] = tuning.index
     tuning = tuning.sort_values(["row", "memory"]).drop(columns="row")
     return Benchmark(tuning.reset_index(drop=True), frames["scores"])
+
+
+def benchmark_list() -> str:
+    """Worlds and policies of the benchmark, one line each.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(benchmark_list().splitlines()[1])
+    rare jumps             the paper's abrupt scenario: three jumps at right angles
+    """
+    lines = ["Worlds"]
+    lines += [f"{world.name:22s} {world.why}" for world in WORLDS.values()]
+    lines += ["", "Policies, and what is tuned"]
+    for player in CONTENDERS.values():
+        lines.append(f"{player.name:30s} {player.note or 'nothing'}")
+    return "\n".join(lines)
+
+
+def benchmark_report(benchmark: Benchmark) -> str:
+    """What came out, as text: the best of each world, and ratios over all worlds.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> small = run_benchmark(["still"], ["LinTS", "Uniform"], quick=True, cache=False)
+    >>> benchmark_report(small).splitlines()[0]
+    'Least regret when tuned in the world itself'
+    """
+    means = benchmark.means("tuned")
+    lines = ["Least regret when tuned in the world itself", ""]
+    for world in benchmark.worlds:
+        best = means.loc[world].idxmin()
+        scale, memory = benchmark.setting(world, best)
+        lines.append(
+            f"{world:22s} {means.loc[world, best]:7.0f}  {best} "
+            f"(scale {scale:g}, memory {memory:g})"
+        )
+    columns = ["all", "all_low", "all_high", "worst", "mean_rank"]
+    for footing in ("tuned", "carried", "theory"):
+        table = benchmark.overall(footing)[columns].round(2)
+        lines += ["", f"{footing}: regret over the best tuned one, geometric mean", ""]
+        lines.append(table.to_string())
+    return "\n".join(lines)
 
 
 def recorded_benchmark() -> Benchmark:

@@ -139,6 +139,10 @@ _ROWS = (
      "drift", _env(we.OneCoordinatePath(cycles=4.0))),
     ("still", "nothing moves: what does the readiness to forget cost?",
      "still", _env(_REST)),
+    ("still and loud", "nothing moves, noise as large as the largest reward",
+     "still", _env(_REST, noise=we.GaussianNoise(1.0))),
+    ("still, 16 features", "nothing moves, more to learn",
+     "still", _env(_REST, dim=16)),
     ("jumping, then still", "ten jumps, rest, ten jumps, rest: the speed changes",
      "jumps", _env(we.ChainedPath((_BUSY, _REST, _BUSY, _REST)))),
     # Arms and dimension.
