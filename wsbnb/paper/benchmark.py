@@ -1,8 +1,9 @@
-"""Policies x worlds: each tuned on some worlds, scored on others, at three footings.
+"""Policies x worlds: each tuned on some trials, scored on others, at four footings.
 
 - "theory": the scale that theory or the paper gives, and the memory that it computes
   from the exact variation of the path;
 - "tuned": scale and memory that did best on training trials of the same world;
+- "kind": what did best in the other worlds of the same kind (jumps, drift, still);
 - "carried": one scale and one memory for all, those that did best in the other worlds.
 
 Training and test trials have different seeds. All policies meet the same test trials.
@@ -32,7 +33,7 @@ from wsbnb.paper.cache import cache_folder, source_checksum
 from wsbnb.policies.theory import outside_on_purpose
 from wsbnb.simulation import simulate
 
-FOOTINGS = ("theory", "tuned", "carried")
+FOOTINGS = ("theory", "tuned", "kind", "carried")
 TRAIN_SEED, TEST_SEED = 101, 202
 #: Training and test trials of the full and of the quick form.
 FULL, QUICK = (8, 50), (2, 6)
@@ -127,11 +128,12 @@ def _tuned(world, players, store, trials):
 
 
 def _scored(world, players, grid, store, trials):
-    """Test regrets at the three footings, as rows."""
+    """Test regrets at each footing, as rows."""
     picks = {
         player: {
             "theory": (None, None),
             "tuned": best_setting(grid, player.name, [world.name]),
+            "kind": carried_setting(grid, player.name, world.name, world.kind),
             "carried": carried_setting(grid, player.name, world.name),
         }
         for player in players
@@ -181,20 +183,28 @@ def _pair(index):
     return float(index[0]), float(index[1])
 
 
-def carried_setting(grid: pd.DataFrame, policy: str, world: str) -> Setting:
+def carried_setting(
+    grid: pd.DataFrame, policy: str, world: str, kind: str | None = None
+) -> Setting:
     """The setting that did best in all worlds but one.
 
     Parameters
     ----------
     grid : DataFrame
     policy, world : str
+    kind : {"jumps", "drift", "still"}, optional
+        Look at worlds of this kind only.
 
     Returns
     -------
     tuple
         scale and memory; those of the world itself if there is no other.
     """
-    others = [name for name in grid["world"].unique() if name != world]
+    others = [
+        name
+        for name in grid["world"].unique()
+        if name != world and kind in (None, WORLDS[name].kind)
+    ]
     return best_setting(grid, policy, others or [world])
 
 
@@ -345,7 +355,7 @@ class Benchmark:
         Parameters
         ----------
         world : str
-        footing : {"theory", "tuned", "carried"}
+        footing : {"theory", "tuned", "kind", "carried"}
 
         Returns
         -------
@@ -364,7 +374,7 @@ class Benchmark:
         Parameters
         ----------
         world, policy : str
-        footing : {"theory", "tuned", "carried"}
+        footing : {"theory", "tuned", "kind", "carried"}
 
         Returns
         -------
@@ -381,7 +391,7 @@ class Benchmark:
 
         Parameters
         ----------
-        footing : {"theory", "tuned", "carried"}
+        footing : {"theory", "tuned", "kind", "carried"}
 
         Returns
         -------
@@ -397,9 +407,9 @@ class Benchmark:
 
         Parameters
         ----------
-        footing : {"theory", "tuned", "carried"}
+        footing : {"theory", "tuned", "kind", "carried"}
             Of the policies that are compared.
-        to : {"theory", "tuned", "carried"}
+        to : {"theory", "tuned", "kind", "carried"}
             Footing at which the best is looked for.
         draws : int, default 400
             Bootstrap draws of the trials; the best is looked for in each again.
@@ -658,7 +668,7 @@ def benchmark_report(benchmark: Benchmark) -> str:
             f"(scale {scale:g}, memory {memory:g})"
         )
     columns = ["all", "all_low", "all_high", "worst", "mean_rank"]
-    for footing in ("tuned", "carried", "theory"):
+    for footing in ("tuned", "kind", "carried", "theory"):
         table = benchmark.overall(footing)[columns].round(2)
         lines += ["", f"{footing}: regret over the best tuned one, geometric mean", ""]
         lines.append(table.to_string())
