@@ -12,8 +12,8 @@ DiscountMixture, BanditOverDiscounts, SurpriseRestart
     for those who do not know how much moves.
 simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
-fit_log, tuned_discount, discount_grid
-    choose the discount.
+recommend, fit_log, tuned_discount, discount_grid
+    choose a policy and its discount.
 load, check_policy, register
     store policies, and write your own.
 bounds, environments, weights, exploration, datasets, plotting, paper
@@ -54,6 +54,7 @@ from wsbnb.policies.oracle import Oracle
 from wsbnb.policies.saving import load, register
 from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
 from wsbnb.posterior import WRLS, WSBPosterior, batch_posterior
+from wsbnb.recommending import recommend
 from wsbnb.replaying import replay
 from wsbnb.results import Results, paired_interval
 from wsbnb.simulation import simulate, trial_seed
@@ -124,6 +125,7 @@ __all__ = [
     "paper_environment",
     "plotting",
     "prior_penalty",
+    "recommend",
     "register",
     "replay",
     "simulate",

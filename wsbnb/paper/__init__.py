@@ -16,6 +16,7 @@ from wsbnb.paper.benchmark_policies import CONTENDERS, Contender
 from wsbnb.paper.benchmark_worlds import WORLDS, BenchmarkWorld, Known
 from wsbnb.paper.cache import Cache, cache_folder, source_checksum
 from wsbnb.paper.calibration import READINGS, calibration_study
+from wsbnb.paper.guide import guide_rows, write_guide
 from wsbnb.paper.recorded import long_run, record, recorded
 from wsbnb.paper.report import (
     agreement,
@@ -94,6 +95,7 @@ __all__ = [
     "changed",
     "compare",
     "fit_exponents",
+    "guide_rows",
     "honest_claims",
     "honest_slow",
     "long_run",
@@ -121,4 +123,5 @@ __all__ = [
     "table3",
     "text_report",
     "text_table",
+    "write_guide",
 ]

@@ -458,11 +458,22 @@ class Benchmark:
         DataFrame
             One row per factor, one column per policy.
         """
-        ratios = self._ratios(footing, to)
+        ratios = self.ratios(footing, to)
         rows = {f: (ratios <= f * (1 + 1e-12)).mean() for f in factors}
         return pd.DataFrame(rows).T
 
-    def _ratios(self, footing, to):
+    def ratios(self, footing: str = "tuned", to: str = "tuned") -> pd.DataFrame:
+        """Mean regret over the best mean of the world, (world, policy).
+
+        Parameters
+        ----------
+        footing, to
+            As in `relative`.
+
+        Returns
+        -------
+        DataFrame
+        """
         return self.means(footing).div(self.means(to).min(axis=1), axis=0)
 
     def overall(

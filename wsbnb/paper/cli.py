@@ -146,6 +146,11 @@ def _add_benchmark(commands):
         metavar="DIR",
         help="put the rows of --policies into the tables of this folder",
     )
+    add(
+        "--guide",
+        action="store_true",
+        help="also write what wsbnb.recommend reads (wsbnb/_guide.py)",
+    )
     add("--n-jobs", type=int, default=-1, metavar="N", help="default: every core")
     add("--cache", type=Path, metavar="DIR", help="folder of stored results")
     add("--quiet", action="store_true", help="no progress bar")
@@ -175,6 +180,8 @@ def _benchmark(options):
         if folder is not None:
             for path in found.write(folder):
                 print(f"written to {path}")
+    if options.guide:
+        print(f"written to {paper.write_guide(found)}")
 
 
 def _bench(options):
