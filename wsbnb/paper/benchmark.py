@@ -36,7 +36,7 @@ from wsbnb.simulation import simulate
 FOOTINGS = ("theory", "tuned", "kind", "carried")
 TRAIN_SEED, TEST_SEED = 101, 202
 #: Training and test trials of the full and of the quick form.
-FULL, QUICK = (8, 50), (2, 6)
+FULL, QUICK = (8, 16), (2, 6)
 FILES = {"tuning": "benchmark_tuning.csv", "scores": "benchmark_scores.csv"}
 Setting = tuple[float | None, float | None]
 
