@@ -46,20 +46,22 @@ def test_builders_build_what_the_benchmark_played(name, memory):
     assert repr(mine.get_params()) == repr(theirs.get_params())
 
 
+@pytest.mark.parametrize("trust", [False, True])
 @pytest.mark.parametrize("moves", recommending.MOVES)
-def test_best_row_of_the_kind_is_taken(moves):
-    rows = [row for row in _guide.ROWS if row.moves == moves]
-    advice = wsbnb.recommend(6, noise_std=0.4, moves=moves, rng=0)
+def test_best_row_of_the_kind_is_taken(moves, trust):
+    rows = [row for row in _guide.ROWS if (row.moves, row.trusted) == (moves, trust)]
+    words = {"noise_std": 0.4, "moves": moves, "trust_noise": trust, "rng": 0}
+    advice = wsbnb.recommend(6, **words)
     assert advice.ratio == min(row.ratio for row in rows) == rows[0].ratio
     assert advice.low <= advice.ratio <= advice.high and advice.ratio <= advice.worst
     assert (advice.name, advice.scale) == (rows[0].policy, rows[0].scale)
     assert advice.worst_world in advice.reason and advice.world in advice.reason
-    assert advice.alternatives == tuple(row.policy for row in rows[1:4])
+    others = {row.policy for row in rows} - {advice.name}
+    assert set(advice.alternatives) == others
     X = np.eye(6)
     k = advice.policy.pull(X)
     advice.policy.update(X[k], 0.3)
-    again = wsbnb.recommend(6, noise_std=0.4, moves=moves, rng=0).policy
-    assert again.pull(X) == k
+    assert wsbnb.recommend(6, **words).policy.pull(X) == k
 
 
 def test_the_world_most_like_yours():
@@ -71,32 +73,42 @@ def test_the_world_most_like_yours():
     assert loud.world == "still and loud"
 
 
-def test_who_does_not_trust_the_noise_gets_no_detector():
-    for moves in recommending.MOVES:
-        advice = wsbnb.recommend(6, noise_std=0.4, moves=moves, trust_noise=False)
-        kinds = (wsbnb.SurpriseRestart, wsbnb.DiscountMixture)
-        assert not isinstance(advice.policy, kinds)
+def test_trust_leaves_out_the_worlds_whose_noise_is_not_as_told():
+    for row in _guide.ROWS:
+        places = [paper.WORLDS[name] for name in row.by_world]
+        assert {p.kind for p in places} == (
+            {row.moves} if row.moves != "unknown" else {"still", "jumps", "drift"}
+        )
+        strange = {p.name for p in places if not p.noise_known}
+        assert strange == set() or not row.trusted
+    every = next(r for r in _guide.ROWS if (r.moves, r.trusted) == ("jumps", False))
+    assert {"heavy noise", "noise believed double"} <= set(every.by_world)
 
 
-def test_a_log_sets_noise_prior_and_memory():
+def test_a_log_sets_noise_prior_and_memory(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))
     theta = np.cumsum(0.05 * rng.normal(size=(600, 3)), axis=0)
     rewards = (X * theta).sum(axis=1) + 0.3 * rng.normal(size=600)
-    words = {"moves": "drift", "trust_noise": False, "log": (X, rewards)}
-    advice = wsbnb.recommend(3, **words)
     fit = wsbnb.fit_log(X, rewards)
+    first = next(r for r in _guide.ROWS if (r.moves, r.trusted) == ("drift", False))
+    row = first._replace(policy="WSB-LinTS", memory=75.0, fixed=True)
+    monkeypatch.setattr(_guide, "ROWS", (row,))
+    words = {"moves": "drift", "log": (X, rewards)}
+    advice = wsbnb.recommend(3, **words)
     assert advice.memory == fit.memory == advice.fit.memory
     assert advice.policy.noise_std == fit.noise_std
-    assert "from the log" in advice.reason
+    assert advice.policy.discount == fit.discount and "from the log" in advice.reason
     told = wsbnb.recommend(3, noise_std=0.5, **words)
     assert told.policy.noise_std == 0.5
+    row = row._replace(policy="Surprise restart", fixed=False)
+    monkeypatch.setattr(_guide, "ROWS", (row,))
+    assert wsbnb.recommend(3, **words).memory == 75.0
 
 
 def test_without_a_horizon_the_radius_holds_at_any_time():
-    row = next(r for r in _guide.ROWS if r.policy == "WSB-LinUCB")
     prior = {"prior_mean": np.zeros(2), "prior_cov": 1.0, "noise_std": 0.3}
-    policy = recommending.BUILDERS["WSB-LinUCB"](prior, row.scale, 100.0, None)
+    policy = recommending.BUILDERS["WSB-LinUCB"](prior, 0.1, 100.0, None)
     assert policy.split == "anytime"
 
 

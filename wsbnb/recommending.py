@@ -50,7 +50,7 @@ class Recommendation:
         The world most like yours, by dimension, arms and noise.
     reason : str
     alternatives : tuple of str
-        The next ones of the same list.
+        The next policies of the same list.
     fit : LogFit or None
         What the log said, if there was one.
 
@@ -89,7 +89,7 @@ def recommend(
     prior_mean: ArrayLike | None = None,
     prior_cov: ArrayLike = 1.0,
     log: tuple[ArrayLike, ArrayLike] | None = None,
-    trust_noise: bool = True,
+    trust_noise: bool = False,
     rng: Seed = None,
 ) -> Recommendation:
     """A policy with settings, from what you know.
@@ -112,8 +112,10 @@ def recommend(
         Arms played in the past, in order, and their rewards. Noise level and prior are
         then taken from :func:`fit_log`, and the memory too where a policy has one fixed
         discount.
-    trust_noise : bool, default True
-        False leaves out the policies that take surprising rewards for changes.
+    trust_noise : bool, default False
+        Whether the noise is about normal and `noise_std` right within some ten per
+        cent. Then only worlds of that sort count, and policies that look for surprises
+        come to the front.
     rng : None, int, SeedSequence or Generator
         For the policy.
 
@@ -150,13 +152,13 @@ def recommend(
     elif noise_std is None:
         raise ValueError("noise_std must be given where there is no log, got None")
     prior["noise_std"] = _validate.positive("noise_std", prior["noise_std"])
-    rows = [row for row in _guide.ROWS if row.moves == moves and (trust or row.steady)]
+    rows = [row for row in _guide.ROWS if (row.moves, row.trusted) == (moves, trust)]
     first = rows[0]
     memory = fit.memory if fit is not None and first.fixed else first.memory
     with outside_on_purpose():
         build = BUILDERS[first.policy]
         policy = build(prior, first.scale, memory, horizon).clone(rng)
-    world = _most_like(moves, dim, n_arms, float(prior["noise_std"]))
+    world = _most_like(first.by_world, dim, n_arms, float(prior["noise_std"]))
     return Recommendation(
         policy=policy,
         name=first.policy,
@@ -169,7 +171,9 @@ def recommend(
         worst_world=first.worst_world,
         world=world,
         reason=_reason(first, memory, world, fit),
-        alternatives=tuple(row.policy for row in rows[1:4]),
+        alternatives=tuple(
+            dict.fromkeys(r.policy for r in rows if r.policy != first.policy)
+        ),
         fit=fit,
     )
 
@@ -183,8 +187,8 @@ def _fitted(log, dim):
     return fit_log(X, log[1])
 
 
-def _most_like(moves, dim, n_arms, noise_std):
-    """The world of the same kind that is nearest on logarithmic scales."""
+def _most_like(names, dim, n_arms, noise_std):
+    """The world of some that is nearest on logarithmic scales."""
 
     def distance(world):
         parts = [math.log(dim / world.dim), math.log(noise_std / world.noise_std)]
@@ -192,23 +196,23 @@ def _most_like(moves, dim, n_arms, noise_std):
             parts.append(0.5 * math.log(n_arms / world.n_arms))
         return sum(map(abs, parts))
 
-    same = [w for w in _guide.WORLDS if moves in ("unknown", w.kind)]
-    return min(same, key=distance).name
+    return min((w for w in _guide.WORLDS if w.name in names), key=distance).name
 
 
 def _reason(row, memory, world, fit):
-    there = next(w for w in _guide.WORLDS if w.name == world)
-    remembered = "it never forgets by itself" if memory == math.inf else (
-        f"it remembers {memory:.0f} rounds" + (" (from the log)" if fit else "")
-    )  # fmt: skip
-    if not row.fixed and memory == math.inf and "mixture" in row.policy:
+    remembered = f"it remembers {memory:.0f} rounds"
+    if fit is not None and row.fixed:
+        remembered += " (from the log)"
+    if memory == math.inf:
+        remembered = "it never forgets by itself"
+    if row.policy.startswith("Discount mixture"):
         remembered = "it learns how long to remember"
     return (
         f"in {_SOURCES[row.moves]} its regret was {row.ratio:.2f} times that of the "
         f"best tuned in hindsight ({row.low:.2f} to {row.high:.2f}; at worst "
         f"{row.worst:.1f}, '{row.worst_world}'). Scale {row.scale:g}; {remembered}. "
         f"Your world is most like '{world}', where the ratio was "
-        f"{there.ratios[row.moves, row.policy]:.2f}."
+        f"{row.by_world[world]:.2f}."
     )
 
 

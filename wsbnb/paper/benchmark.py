@@ -477,7 +477,11 @@ class Benchmark:
         return self.means(footing).div(self.means(to).min(axis=1), axis=0)
 
     def overall(
-        self, footing: str = "tuned", to: str = "tuned", draws: int = 400
+        self,
+        footing: str = "tuned",
+        to: str = "tuned",
+        draws: int = 400,
+        worlds: Sequence[str] | None = None,
     ) -> pd.DataFrame:
         """Geometric mean of the ratios to the best, for all worlds and by kind.
 
@@ -485,6 +489,8 @@ class Benchmark:
         ----------
         footing, to, draws
             As in `relative`; the intervals are over trials, with the worlds given.
+        worlds : list of str, optional
+            Only these.
 
         Returns
         -------
@@ -494,14 +500,15 @@ class Benchmark:
         """
         rng = np.random.default_rng(0)
         logs = []
-        for world in self.worlds:
+        chosen = self.worlds if worlds is None else list(worlds)
+        for world in chosen:
             mine, best = self.finals(world, footing), self.finals(world, to)
             picks = rng.integers(0, len(mine), (draws, len(mine)))
             picks = np.vstack([np.arange(len(mine)), picks])
             least = _resampled(best, picks).min(axis=0)
             logs.append(np.log(_resampled(mine, picks) / least))
         values = np.array(logs)  # world, policy, draw
-        kinds = np.array([WORLDS[world].kind for world in self.worlds])
+        kinds = np.array([WORLDS[world].kind for world in chosen])
         table = _with_range(values.mean(axis=0), "all")
         table["worst"] = np.exp(values[:, :, 0].max(axis=0))
         ranks = values[:, :, 0].argsort(axis=1).argsort(axis=1) + 1

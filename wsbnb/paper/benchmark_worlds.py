@@ -80,6 +80,12 @@ class BenchmarkWorld:
         _validate.nonnegative("prior_norm", self.prior_norm)
         _validate.positive("prior_std", self.prior_std)
 
+    @property
+    def noise_known(self) -> bool:
+        """Whether the noise is Gaussian and of the size that policies are told."""
+        gaussian = isinstance(self.environment.noise, we.GaussianNoise)
+        return gaussian and self.noise_factor == 1.0
+
     def known(self, world: we.World) -> Known:
         """What policies are told before a trial.
 

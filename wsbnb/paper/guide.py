@@ -1,5 +1,6 @@
 """The decision guide: what follows from the benchmark, for `wsbnb.recommend`."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,13 @@ from wsbnb import _guide
 from wsbnb._files import replace_file
 from wsbnb._types import FilePath
 from wsbnb.paper.benchmark import Benchmark, best_setting
-from wsbnb.paper.benchmark_worlds import KINDS, WORLDS
+from wsbnb.paper.benchmark_worlds import WORLDS
 from wsbnb.recommending import BUILDERS, MOVES
 
+__all__ = ["guide_rows", "guide_source", "guide_worlds", "write_guide"]
+
+#: Rows kept for each way to move; more than a user reads.
+KEPT = 5
 _HEAD = '''# ruff: noqa: E501
 """What the benchmark of worlds says, as data for `recommending`.
 
@@ -25,6 +30,7 @@ class Row(NamedTuple):
     """A policy's standing among worlds that move in one way."""
 
     moves: str
+    trusted: bool  # only worlds whose noise is Gaussian and of the size told
     policy: str
     scale: float
     memory: float
@@ -34,18 +40,16 @@ class Row(NamedTuple):
     worst: float
     worst_world: str
     fixed: bool  # one discount, which a log can replace
-    steady: bool  # does not take surprises for changes
+    by_world: dict[str, float]
 
 
 class World(NamedTuple):
-    """A world of the benchmark and the ratios (moves, policy) in it."""
+    """What a world is like."""
 
     name: str
-    kind: str
     dim: int
     n_arms: int
     noise_std: float
-    ratios: dict[tuple[str, str], float]
 
 
 _FOREVER = float("inf")
@@ -56,10 +60,11 @@ _FOREVER = float("inf")
 def guide_rows(benchmark: Benchmark) -> pd.DataFrame:
     """The decision guide as a table.
 
-    For each way to move: every policy that `wsbnb.recommend` can build, at the setting
-    that did best on the training trials of all worlds of the kind. The ratio to the
-    best tuned policy comes from the test trials, and in each world from the setting
-    that did best in the *other* worlds of the kind ("unknown": in all other worlds).
+    For each way to move: the policies that `wsbnb.recommend` can build, at the setting
+    that did best on the training trials of all worlds of the kind, and the adaptive
+    ones also at their defaults. The ratio to the best tuned policy comes from the test
+    trials, and in each world from the setting that did best in the *other* worlds of
+    the kind ("unknown": in all other worlds).
 
     Parameters
     ----------
@@ -68,8 +73,8 @@ def guide_rows(benchmark: Benchmark) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        moves, policy, scale, memory, ratio, low, high, worst, worst_world, fixed,
-        steady; the best first in each way to move.
+        moves, trusted, policy, scale, memory, ratio, low, high, worst, worst_world,
+        fixed and by_world; the best five for each way to move and each trust.
 
     Examples
     --------
@@ -77,49 +82,52 @@ def guide_rows(benchmark: Benchmark) -> pd.DataFrame:
     >>> list(guide_rows(recorded_benchmark())["moves"].unique())
     ['still', 'jumps', 'drift', 'unknown']
     """
-    rows = []
+    frames = [
+        pd.DataFrame(_standing(benchmark, moves, trusted))
+        .sort_values("ratio", kind="stable")
+        .head(KEPT)
+        for moves in MOVES
+        for trusted in (False, True)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _standing(benchmark, moves, trusted):
+    """A row for each policy and each setting that a user could have."""
+    kin = [w for w in benchmark.worlds if moves in ("unknown", WORLDS[w].kind)]
+    worlds = [w for w in kin if WORLDS[w].noise_known or not trusted]
     policies = [name for name in benchmark.policies if name in BUILDERS]
-    for moves in MOVES:
-        footing = "carried" if moves == "unknown" else "kind"
-        column = "all" if moves == "unknown" else moves
-        table = benchmark.overall(footing)
-        worlds = _worlds(benchmark, moves)
-        ratios = benchmark.ratios(footing).loc[worlds]
-        for policy in [name for name in policies if name in table.index]:
-            scale, memory = best_setting(benchmark.tuning, policy, worlds)
-            one = table.loc[policy]
-            fixed, steady = _nature(policy)
-            rows.append(
-                {
-                    "moves": moves,
-                    "policy": policy,
-                    "scale": scale,
-                    "memory": memory,
-                    "ratio": round(float(one[column]), 3),
-                    "low": round(float(one[f"{column}_low"]), 3),
-                    "high": round(float(one[f"{column}_high"]), 3),
-                    "worst": round(float(ratios[policy].max()), 3),
-                    "worst_world": str(ratios[policy].idxmax()),
-                    "fixed": fixed,
-                    "steady": steady,
-                }
-            )
-    frame = pd.DataFrame(rows)
-    order = frame["moves"].map({name: i for i, name in enumerate(MOVES)})
-    return frame.iloc[np.lexsort((frame["ratio"], order))].reset_index(drop=True)
-
-
-def _worlds(benchmark, moves):
-    return [w for w in benchmark.worlds if moves in ("unknown", WORLDS[w].kind)]
-
-
-def _nature(policy):
-    adaptive = policy.startswith(("Surprise", "Discount mixture"))
-    return not adaptive, not adaptive
+    for footing in ("carried" if moves == "unknown" else "kind", "theory"):
+        table = benchmark.overall(footing, worlds=worlds)
+        ratios = benchmark.ratios(footing).loc[worlds].round(3)
+        for policy in policies:
+            fixed = not policy.startswith(("Surprise", "Discount mixture"))
+            if footing == "theory":
+                if fixed:  # theory's memory needs the variation
+                    continue
+                setting = (1.0, math.inf)
+            else:
+                setting = best_setting(benchmark.tuning, policy, kin)
+            values = table.loc[policy, ["all", "all_low", "all_high"]].astype(float)
+            ratio, low, high = (round(float(v), 3) for v in values)
+            yield {
+                "moves": moves,
+                "trusted": trusted,
+                "policy": policy,
+                "scale": setting[0],
+                "memory": setting[1],
+                "ratio": ratio,
+                "low": low,
+                "high": high,
+                "worst": float(ratios[policy].max()),
+                "worst_world": str(ratios[policy].idxmax()),
+                "fixed": fixed,
+                "by_world": {w: float(r) for w, r in ratios[policy].items()},
+            }
 
 
 def guide_worlds(benchmark: Benchmark) -> list[_guide.World]:
-    """Each world with the ratios that the guide quotes.
+    """Each world in the words by which a user finds the one most like theirs.
 
     Parameters
     ----------
@@ -129,18 +137,11 @@ def guide_worlds(benchmark: Benchmark) -> list[_guide.World]:
     -------
     list of World
     """
-    ratios = {f: benchmark.ratios(f) for f in ("kind", "carried")}
     found = []
     for name in benchmark.worlds:
-        env, kind = WORLDS[name].environment, WORLDS[name].kind
-        quoted = {}
-        for moves, footing in ((kind, "kind"), ("unknown", "carried")):
-            for policy in benchmark.policies:
-                if policy in BUILDERS:
-                    value = round(float(ratios[footing].loc[name, policy]), 3)
-                    quoted[moves, policy] = value
+        env = WORLDS[name].environment
         noise = round(env.noise_std, 4)
-        found.append(_guide.World(name, kind, env.dim, env.n_arms, noise, quoted))
+        found.append(_guide.World(name, env.dim, env.n_arms, noise))
     return found
 
 
@@ -156,17 +157,17 @@ def guide_source(benchmark: Benchmark) -> str:
     str
     """
     made = ", ".join(sorted(set(benchmark.scores["commit"])))
-    lines = [_HEAD, f"MADE_BY = {made!r}", "ROWS = ("]
+    lines = [_HEAD + f"MADE_BY = {made!r}", "ROWS = ("]
     for row in guide_rows(benchmark).itertuples(index=False):
-        values = ", ".join("_FOREVER" if v == np.inf else repr(v) for v in row)
+        values = ", ".join("_FOREVER" if _endless(v) else repr(v) for v in row)
         lines.append(f"    Row({values}),")
     lines += [")", "WORLDS = ("]
-    for world in guide_worlds(benchmark):
-        lines.append(f"    World({', '.join(map(repr, world[:-1]))}, {{")
-        lines += [f"        {key!r}: {value!r}," for key, value in world.ratios.items()]
-        lines.append("    }),")
-    text = "\n".join([*lines, ")"]) + "\n"
-    return text.replace("'", '"')
+    lines += [f"    World{tuple(world)!r}," for world in guide_worlds(benchmark)]
+    return ("\n".join([*lines, ")"]) + "\n").replace("'", '"')
+
+
+def _endless(value):
+    return isinstance(value, float) and np.isinf(value)
 
 
 def write_guide(benchmark: Benchmark, path: FilePath | None = None) -> Path:
@@ -185,6 +186,3 @@ def write_guide(benchmark: Benchmark, path: FilePath | None = None) -> Path:
     target = Path(_guide.__file__ if path is None else path)
     replace_file(target, guide_source(benchmark).encode())
     return target
-
-
-__all__ = ["KINDS", "guide_rows", "guide_source", "guide_worlds", "write_guide"]
