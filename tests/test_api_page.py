@@ -16,7 +16,8 @@ DIRECTIVE = re.compile(
 ROOMS = ["bounds", "environments", "exploration", "weights", "datasets"]
 ROOMS += ["plotting", "interactive", "paper"]
 # Nothing to call here: bases of one's own rules, a warning, what functions return (the
-# functions have the examples), rows of a table, and a run that takes an hour.
+# functions have the examples), rows of a table, what writes or reads files, and a run
+# that takes an hour.
 NO_EXAMPLE = {
     "wsbnb.Policy",
     "wsbnb.TheoryWarning",
@@ -28,11 +29,15 @@ NO_EXAMPLE = {
     "wsbnb.environments.Block",
     "wsbnb.environments.NoiseRule",
     "wsbnb.environments.PathRule",
+    "wsbnb.environments.RewardRule",
     "wsbnb.exploration.Exploration",
     "wsbnb.exploration.Greedy",
     "wsbnb.exploration.Uniform",
     "wsbnb.interactive.SliderFigure",
     "wsbnb.paper.Algorithm",
+    "wsbnb.paper.Known",
+    "wsbnb.paper.read_benchmark",
+    "wsbnb.paper.write_guide",
     "wsbnb.paper.record",
     "wsbnb.weights.WeightRule",
 }

@@ -21,7 +21,7 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 # another. A package that is named as a whole (bounds, environments) is one place.
 PICTURE = """
 _types
-_validate _files
+_validate _files _guide
 kernels.vectors kernels.compiling
 kernels.linear
 kernels.estimate
@@ -45,14 +45,17 @@ dependence
 results datasets
 simulation
 replaying fitting offpolicy adapters
-warmup
+warmup recommending
 paper.algorithms paper.field paper.gaussian
 paper.settings paper.reference
 paper.tables paper.cache
 paper.running
 paper.report
 paper.recorded paper.studies paper.calibration paper.bench
-paper.robustness
+paper.robustness paper.benchmark_worlds
+paper.benchmark_policies
+paper.benchmark
+paper.guide
 plotting
 interactive paper.figures paper.rooms
 paper.cli

@@ -14,8 +14,8 @@ ChangePoints, DiscountMixture, BanditOverDiscounts, SurpriseRestart
     for those who do not know how much moves.
 simulate, paper_environment, Environment, replay
     play policies in worlds and on logs.
-fit_log, tuned_discount, discount_grid
-    choose the discount.
+recommend, fit_log, tuned_discount, discount_grid
+    choose a policy and its discount.
 off_policy
     say from a log what another policy would have earned.
 Fleet
@@ -67,6 +67,7 @@ from wsbnb.policies.oracle import Oracle
 from wsbnb.policies.saving import load, register
 from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
 from wsbnb.posterior import WRLS, WSBPosterior, batch_posterior
+from wsbnb.recommending import recommend
 from wsbnb.replaying import replay
 from wsbnb.results import Results, paired_interval
 from wsbnb.simulation import simulate, trial_seed
@@ -144,6 +145,7 @@ __all__ = [
     "paper_environment",
     "plotting",
     "prior_penalty",
+    "recommend",
     "register",
     "replay",
     "simulate",

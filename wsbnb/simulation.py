@@ -25,6 +25,7 @@ from wsbnb.environments import Environment
 from wsbnb.kernels import rounds as _rounds
 from wsbnb.kernels.memory import packed_copy
 from wsbnb.policies.base import Policy
+from wsbnb.policies.oracle import Oracle
 from wsbnb.results import Results
 
 __all__ = ["simulate", "trial_seed"]
@@ -238,9 +239,12 @@ def _play_trial(named, environment, root, trial, kept, trace):
             arms = block.arms if block.arms.ndim == 3 else packed_copy(block.arms[None])
         expected = np.empty((len(block.noise), arms.shape[2]))
         _rounds.expected_rewards(block.theta, arms, expected)
-        expected, paid, noise = environment.noise.outcomes(expected, block.noise)
+        means, paid, noise = environment.outcomes(expected, block.noise)
+        best = means.max(axis=1)
         for policy, recorder in zip(players, recorders, strict=True):
-            recorder.play(policy, arms, expected, paid, noise)
+            # Who knows the means is not told the luck of the round.
+            shown = means if isinstance(policy, Oracle) else paid
+            recorder.play(policy, arms, means, shown, noise, best)
     return [recorder.result() for recorder in recorders]
 
 
@@ -306,7 +310,7 @@ class _Recorder:
         self.details = [{} for _ in kept]
         self.total, self.start, self.next = 0.0, 0, 0
 
-    def play(self, policy, arms, expected, paid, noise):
+    def play(self, policy, arms, means, shown, noise, best):
         chosen = np.empty(len(noise), dtype=np.int64)
         stop = self.start + len(noise)
         last = int(np.searchsorted(self.kept, stop, side="right"))
@@ -315,12 +319,11 @@ class _Recorder:
             if record is not None and hasattr(policy, "_estimate"):
                 self.details[self.next + record] = policy._estimate()
             offered = arms[part] if len(arms) > 1 else arms
-            chosen[part] = play_rounds(policy, offered, paid[part], noise[part])
+            chosen[part] = play_rounds(policy, offered, shown[part], noise[part])
             if record is not None and hasattr(policy, "_explained"):
                 arm = int(chosen[part][-1])
                 self.details[self.next + record] |= policy._explained(arm)
-        regret = expected.max(axis=1) - expected[np.arange(len(noise)), chosen]
-        self._add(regret, chosen, here, last)
+        self._add(best - means[np.arange(len(noise)), chosen], chosen, here, last)
         self.start, self.next = stop, last
 
     def _add(self, regret, chosen, here, last):

@@ -161,6 +161,41 @@ class Table:
         return float(np.linalg.norm(np.diff(self._rows, axis=0), axis=1).sum())
 
 
+class Chained:
+    """Paths one after the other."""
+
+    def __init__(self, pieces, lengths):
+        self._pieces, self._lengths = pieces, lengths
+        self._ends = np.cumsum(lengths)
+
+    def parameters(self, start, stop):
+        rows = [self._pieces[0].parameters(0, 0)]  # for no rounds at all
+        begins = self._ends - self._lengths
+        for piece, begin, end in zip(self._pieces, begins, self._ends, strict=True):
+            low, high = max(start, int(begin)), min(stop, int(end))
+            if low < high:
+                rows.append(piece.parameters(low - int(begin), high - int(begin)))
+        return np.concatenate(rows)
+
+    def _seams(self):
+        """Before and after the end of each piece but the last."""
+        for end in self._ends[:-1].tolist():
+            yield end, np.diff(self.parameters(end - 1, end + 1), axis=0)[0]
+
+    @property
+    def variation(self):
+        inside = sum(piece.variation for piece in self._pieces)
+        return float(inside + sum(np.linalg.norm(step) for _, step in self._seams()))
+
+    @property
+    def change_points(self):
+        found = [end for end, step in self._seams() if step.any()]
+        begins = (self._ends - self._lengths).tolist()
+        for piece, begin in zip(self._pieces, begins, strict=True):
+            found += [begin + t for t in piece.change_points]
+        return sorted(found)
+
+
 class Formula:
     """A path given by a function of the round, checked as it is evaluated."""
 

@@ -149,6 +149,44 @@ class PlaneAnchors(AnchorRule):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class RecurringAnchors(AnchorRule):
+    """A few places, visited again and again in random order.
+
+    The places are independent and uniform on the sphere of radius S. Each next one is
+    uniform among the places other than the present one.
+
+    Parameters
+    ----------
+    count : int
+        Number of visits.
+    places : int, default 3
+        Number of places, at least 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wsbnb.environments import RecurringAnchors
+    >>> a = RecurringAnchors(20, places=3).draw(np.random.default_rng(0), 4, 1.0)
+    >>> len(np.unique(a, axis=0)), bool((a[1:] != a[:-1]).any(axis=1).all())
+    (3, True)
+    """
+
+    count: int
+    places: int = 3
+
+    def __post_init__(self) -> None:
+        self._set(
+            count=validate.integer("count", self.count),
+            places=validate.integer("places", self.places, minimum=2),
+        )
+
+    def draw(self, rng: Generator, dim: int, bound: float) -> Array:
+        places = bound * np.array([random_unit(rng, dim) for _ in range(self.places)])
+        steps = rng.integers(1, self.places, size=self.count)  # never to itself
+        return places[np.cumsum(steps) % self.places]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class GivenAnchors(AnchorRule):
     """Your own anchors, the same in every trial.
 

@@ -105,6 +105,58 @@ class RedrawnArms(ArmRule):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ClusteredArms(ArmRule):
+    r"""Correlated arms: a few directions, and each arm close to one of them.
+
+    Drawn once per trial. Arm k belongs to group k mod `groups`. It is
+    :math:`c + \mathrm{spread}\,u`, scaled to length L, with the group's direction c and
+    its own direction u both uniform on the unit sphere. The smaller the spread, the
+    more arms look alike.
+
+    Parameters
+    ----------
+    count : int
+        Number of arms K.
+    groups : int
+        Number of directions, at most K.
+    spread : float
+        Zero or positive, below 1.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path, noise = we.StationaryPath(), we.GaussianNoise(1.0)
+    >>> arms = we.ClusteredArms(12, groups=3, spread=0.1)
+    >>> X = next(we.Environment(path, arms, noise, 100, 4).world(0).blocks()).arms
+    >>> bool(X[:, 0] @ X[:, 3] > 0.97)  # two arms of one group
+    True
+    """
+
+    count: int
+    groups: int
+    spread: float
+
+    #: They are.
+    fixed = True
+
+    def __post_init__(self) -> None:
+        count = validate.integer("count", self.count)
+        groups = validate.integer("groups", self.groups, maximum=count)
+        spread = validate.nonnegative("spread", self.spread)
+        if spread >= 1.0:
+            raise ValueError(f"spread must be below 1, got {spread!r}")
+        self._set(count=count, groups=groups, spread=spread)
+
+    def blocks(
+        self, rng: Generator, horizon: int, dim: int, bound: float, size: int
+    ) -> Iterator[Array]:
+        centres = random_unit_columns(rng, (dim, self.groups))
+        own = random_unit_columns(rng, (dim, self.count))
+        arms = centres[:, np.arange(self.count) % self.groups] + self.spread * own
+        return repeat(bound * arms / np.linalg.norm(arms, axis=0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class GivenArms(ArmRule):
     """Your own arms, the same in every trial.
 

@@ -30,10 +30,6 @@ class NoiseRule(Specification):
         """`n` independent values."""
         raise NotImplementedError
 
-    def outcomes(self, expected: Array, noise: Array) -> tuple[Array, Array, Array]:
-        """Expected rewards (n, K), what arms pay besides the noise, and the noise."""
-        return expected, expected, noise
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GaussianNoise(NoiseRule):

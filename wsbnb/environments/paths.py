@@ -15,7 +15,16 @@ from wsbnb.environments._base import (
     check_type,
     random_unit,
 )
-from wsbnb.environments._trajectories import Formula, Held, Table, Tour, Walk, stream
+from wsbnb.environments._trajectories import (
+    Chained,
+    Formula,
+    Held,
+    Table,
+    Tour,
+    Walk,
+    child,
+    stream,
+)
 from wsbnb.environments.anchors import AnchorRule
 
 
@@ -258,6 +267,163 @@ class RandomWalkPath(PathRule):
 
     def variation(self, horizon: int, dim: int, bound: float) -> float | None:
         return (horizon - 1) * self.step
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanRevertingPath(PathRule):
+    r"""A parameter that strays from its home and is pulled back.
+
+    The home h is uniform on the sphere of radius S / 2. With standard normal
+    :math:`z_t` in d dimensions,
+
+    .. math::
+
+        \theta_{t+1} = h + e^{-1/\tau}(\theta_t - h)
+        + \mathrm{reach}\sqrt{(1 - e^{-2/\tau})/d}\; z_t ,
+
+    so that in the long run the mean squared distance from home is
+    :math:`\mathrm{reach}^2`, and what is left of a deviation after :math:`\tau` rounds
+    is 37 %. It starts in that law. A parameter longer than S is cut to length S. The
+    rows are stored, one per round.
+
+    Parameters
+    ----------
+    reach : float
+        Root mean squared distance from home, zero or positive.
+    relaxation : float
+        The :math:`\tau` above, in rounds.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path = we.MeanRevertingPath(reach=0.4, relaxation=200)
+    >>> env = we.Environment(path, we.FixedArms(8), we.GaussianNoise(1.0), 500, 3)
+    >>> env.world(0).parameters(0, 500).shape
+    (500, 3)
+    """
+
+    reach: float
+    relaxation: float
+
+    def __post_init__(self) -> None:
+        self._set(
+            reach=validate.nonnegative("reach", self.reach),
+            relaxation=validate.positive("relaxation", self.relaxation),
+        )
+
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
+        rng = stream(seed)
+        home = 0.5 * bound * random_unit(rng, dim)
+        shocks = self.reach / dim**0.5 * rng.standard_normal((horizon, dim))
+        keep = np.exp(-1.0 / self.relaxation)
+        shocks[1:] *= np.sqrt(1.0 - keep**2)
+        for t in range(1, horizon):
+            shocks[t] += keep * shocks[t - 1]
+        rows = home + shocks
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return Table(rows / np.maximum(1.0, lengths / bound))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneCoordinatePath(PathRule):
+    r"""Only the first coordinate moves, up and down; the others stand still.
+
+    With amplitude :math:`a = S/\sqrt2` the first coordinate is
+    :math:`a\cos(2\pi\,\mathrm{cycles}\,t/T + \varphi)`, with :math:`\varphi` uniform,
+    and the others are a point drawn uniformly at length a.
+
+    Parameters
+    ----------
+    cycles : float
+        How often it comes round in T rounds.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path = we.OneCoordinatePath(cycles=2)
+    >>> env = we.Environment(path, we.FixedArms(8), we.GaussianNoise(1.0), 500, 3)
+    >>> theta = env.world(0).parameters(0, 500)
+    >>> (theta.std(axis=0) > 0).tolist()
+    [True, False, False]
+    """
+
+    cycles: float
+
+    def __post_init__(self) -> None:
+        self._set(cycles=validate.nonnegative("cycles", self.cycles))
+
+    def check(self, horizon: int, dim: int, bound: float) -> None:
+        if dim == 1:
+            raise ValueError("OneCoordinatePath needs dim of at least 2, got dim = 1")
+
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
+        rng = stream(seed)
+        phase = 2.0 * np.pi * (self.cycles * np.arange(horizon) / horizon)
+        rows = np.empty((horizon, dim))
+        rows[:, 1:] = random_unit(rng, dim - 1)
+        rows[:, 0] = np.cos(phase + 2.0 * np.pi * rng.random())
+        return Table(bound * np.sqrt(0.5) * rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainedPath(PathRule):
+    """One path after another, each for an equal part of the rounds.
+
+    Each part is drawn on its own, so the parameter also jumps where one part ends and
+    the next begins.
+
+    Parameters
+    ----------
+    parts : tuple of PathRule
+        Rounds are shared as `numpy.array_split` cuts.
+
+    Examples
+    --------
+    >>> import wsbnb.environments as we
+    >>> path = we.ChainedPath(
+    ...     (we.StationaryPath(), we.AbruptPath(we.OrthogonalAnchors(5)))
+    ... )
+    >>> env = we.Environment(path, we.FixedArms(8), we.GaussianNoise(1.0), 1000, 3)
+    >>> env.world(0).change_points
+    [500, 600, 700, 800, 900]
+    """
+
+    parts: tuple[PathRule, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parts, tuple | list) or not self.parts:
+            raise TypeError(f"parts must be several path rules, got {self.parts!r}")
+        for i, part in enumerate(self.parts):
+            check_type(f"parts[{i}]", part, PathRule)
+        self._set(parts=tuple(self.parts))
+
+    def check(self, horizon: int, dim: int, bound: float) -> None:
+        if horizon < len(self.parts):
+            raise ValueError(
+                f"horizon must be at least the number of parts ({len(self.parts)}), "
+                f"got {horizon}"
+            )
+        for part, length in zip(self.parts, self._lengths(horizon), strict=True):
+            part.check(length, dim, bound)
+
+    def _lengths(self, horizon):
+        shares = np.full(len(self.parts), horizon // len(self.parts))
+        shares[: horizon % len(self.parts)] += 1
+        return shares.tolist()
+
+    def realise(
+        self, seed: SeedSequence, horizon: int, dim: int, bound: float
+    ) -> Trajectory:
+        lengths = self._lengths(horizon)
+        pieces = [
+            part.realise(child(seed, i), length, dim, bound)
+            for i, (part, length) in enumerate(zip(self.parts, lengths, strict=True))
+        ]
+        return Chained(pieces, lengths)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,8 +11,10 @@ from wsbnb._types import Any, Array, Generator, Iterator, RootSeed
 from wsbnb.environments._base import Specification, check_type, spans
 from wsbnb.environments._trajectories import child, stream
 from wsbnb.environments.arms import ArmRule
+from wsbnb.environments.clicks import Clicks
 from wsbnb.environments.noise import NoiseRule
 from wsbnb.environments.paths import PathRule
+from wsbnb.environments.rewards import LinearRewards, RewardRule
 
 # The environment's own streams live on a branch of the trial's SeedSequence that
 # neither `SeedSequence.spawn` (0, 1, 2, ...) nor a named generator reaches.
@@ -43,6 +45,8 @@ class Environment(Specification):
     arm_bound, param_bound : float, default 1
         The bounds L and S. Drawn arms and parameters have exactly these norms; given
         ones are checked against them.
+    rewards : RewardRule, default LinearRewards()
+        How rewards follow from inner products and noise.
 
     Examples
     --------
@@ -67,11 +71,13 @@ class Environment(Specification):
     dim: int
     arm_bound: float = 1.0
     param_bound: float = 1.0
+    rewards: RewardRule = LinearRewards()
 
     def __post_init__(self) -> None:
         check_type("path", self.path, PathRule)
         check_type("arms", self.arms, ArmRule)
         check_type("noise", self.noise, NoiseRule)
+        check_type("rewards", self.rewards, RewardRule)
         self._set(
             horizon=validate.integer("horizon", self.horizon),
             dim=validate.integer("dim", self.dim),
@@ -80,6 +86,12 @@ class Environment(Specification):
         )
         self.path.check(self.horizon, self.dim, self.param_bound)
         self.arms.check(self.horizon, self.dim, self.arm_bound)
+        self.rewards.check(self.noise, self.arm_bound * self.param_bound)
+        if isinstance(self.noise, Clicks) and type(self.rewards) is not LinearRewards:
+            raise ValueError(
+                "rewards must be LinearRewards() with Clicks, whose link says how arms "
+                f"pay, got {self.rewards!r}"
+            )
 
     @cached_property
     def variation(self) -> float | None:
@@ -96,8 +108,23 @@ class Environment(Specification):
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation of the noise."""
-        return self.noise.std
+        """Standard deviation of the noise; the largest, if it depends on the arm."""
+        return self.rewards.noise_std(self.noise)
+
+    def outcomes(self, products: Array, noise: Array) -> tuple[Array, Array, Array]:
+        """Mean rewards of arms, what they pay besides the noise, and the noise.
+
+        Parameters
+        ----------
+        products : array of shape (n, K)
+            Inner products of the arms with the parameter.
+        noise : array of shape (n,)
+            As the noise rule draws it.
+        """
+        if isinstance(self.noise, Clicks):  # a coin and not something to add
+            return self.noise.outcomes(products, noise)
+        means = self.rewards.means(products)
+        return means, *self.rewards.paid(means, noise)
 
     def world(self, seed: RootSeed) -> "World":
         """Draw one trial.

@@ -4,8 +4,19 @@ The library itself imports nothing from here.
 """
 
 from wsbnb.paper.algorithms import ALGORITHMS, BASELINES, TABLE, Algorithm
+from wsbnb.paper.benchmark import (
+    Benchmark,
+    benchmark_list,
+    benchmark_report,
+    read_benchmark,
+    recorded_benchmark,
+    run_benchmark,
+)
+from wsbnb.paper.benchmark_policies import CONTENDERS, Contender
+from wsbnb.paper.benchmark_worlds import WORLDS, BenchmarkWorld, Known
 from wsbnb.paper.cache import Cache, cache_folder, source_checksum
 from wsbnb.paper.calibration import READINGS, calibration_study
+from wsbnb.paper.guide import guide_rows, write_guide
 from wsbnb.paper.recorded import long_run, record, recorded
 from wsbnb.paper.report import (
     agreement,
@@ -54,11 +65,16 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "BASELINES",
+    "Benchmark",
+    "BenchmarkWorld",
     "CALIBRATED",
     "CLAIMS",
+    "CONTENDERS",
     "Cache",
     "Cell",
+    "Contender",
     "DIMS",
+    "Known",
     "PRINTED",
     "PRIOR_NORMS",
     "PROTOCOLS",
@@ -69,19 +85,26 @@ __all__ = [
     "SCENARIOS",
     "Setting",
     "TABLE",
+    "WORLDS",
     "agreement",
+    "benchmark_list",
+    "benchmark_report",
     "bootstrap_std_ratio",
     "cache_folder",
     "calibration_study",
     "changed",
     "compare",
     "fit_exponents",
+    "guide_rows",
     "honest_claims",
     "honest_slow",
     "long_run",
     "printed_table",
+    "read_benchmark",
     "record",
     "recorded",
+    "recorded_benchmark",
+    "run_benchmark",
     "run_cells",
     "run_papercells",
     "run_table",
@@ -100,4 +123,5 @@ __all__ = [
     "table3",
     "text_report",
     "text_table",
+    "write_guide",
 ]

@@ -1,4 +1,4 @@
-"""The command line: `wsbnb reproduce ...`, `wsbnb bench`."""
+"""The command line: `wsbnb reproduce ...`, `wsbnb benchmark`, `wsbnb bench`."""
 
 import argparse
 import errno
@@ -61,7 +61,8 @@ def _advice(error):
 def _parser():
     parser = argparse.ArgumentParser(
         prog="wsbnb",
-        description="Recompute the tables and figures of the paper.",
+        description="Recompute the tables and figures of the paper, and compare "
+        "policies beyond it.",
     )
     parser.add_argument("--version", action="version", version=wsbnb.__version__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -71,6 +72,7 @@ def _parser():
     bench.add_argument("--json", action="store_true", help="print JSON")
     bench.add_argument("--quick", action="store_true", help="fewer repeats and sizes")
     bench.set_defaults(do=_bench)
+    _add_benchmark(commands)
     reproduce = commands.add_parser(
         "reproduce",
         help="the paper's tables and regret curves",
@@ -110,6 +112,76 @@ def _parser():
     add("--report", type=Path, metavar="CSV", help="also write the comparison")
     add("--quiet", action="store_true", help="no progress bar")
     return parser
+
+
+def _add_benchmark(commands):
+    command = commands.add_parser(
+        "benchmark",
+        help="policies x worlds, tuned against tuned",
+        description="Tune policies on training trials of many worlds and score them on "
+        "others. A killed run continues where it stopped.",
+    )
+    command.set_defaults(do=_benchmark)
+    add = command.add_argument
+    add("--quick", action="store_true", help="few trials: a minute in place of ten")
+    add(
+        "--worlds",
+        nargs="+",
+        metavar="NAME",
+        choices=tuple(paper.WORLDS),
+        help="only these (--list shows them)",
+    )
+    add(
+        "--policies",
+        nargs="+",
+        metavar="NAME",
+        choices=tuple(paper.CONTENDERS),
+        help="only these (--list shows them)",
+    )
+    add("--list", action="store_true", help="show worlds and policies, play nothing")
+    add("--out", type=Path, metavar="DIR", help="write both tables there (CSV)")
+    add(
+        "--add-to",
+        type=Path,
+        metavar="DIR",
+        help="put the rows of --policies into the tables of this folder",
+    )
+    add(
+        "--guide",
+        action="store_true",
+        help="also write what wsbnb.recommend reads (wsbnb/_guide.py)",
+    )
+    add("--n-jobs", type=int, default=-1, metavar="N", help="default: every core")
+    add("--cache", type=Path, metavar="DIR", help="folder of stored results")
+    add("--quiet", action="store_true", help="no progress bar")
+
+
+def _benchmark(options):
+    if options.n_jobs == 0:
+        raise SystemExit("--n-jobs must not be 0")
+    if options.list:
+        print(paper.benchmark_list())
+        return
+    found = paper.run_benchmark(
+        options.worlds,
+        options.policies,
+        quick=options.quick,
+        cache=options.cache,
+        n_jobs=options.n_jobs,
+        progress=not options.quiet,
+    )
+    if options.add_to is not None:
+        try:
+            found = paper.read_benchmark(options.add_to).with_rows_of(found)
+        except ValueError as error:
+            raise SystemExit(f"--add-to: {error}") from None
+    print(f"\n{paper.benchmark_report(found)}\n")
+    for folder in (options.out, options.add_to):
+        if folder is not None:
+            for path in found.write(folder):
+                print(f"written to {path}")
+    if options.guide:
+        print(f"written to {paper.write_guide(found)}")
 
 
 def _bench(options):

@@ -1,0 +1,212 @@
+"""Further worlds: recurring places, mean reversion, chains, groups, other rewards."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import wsbnb
+import wsbnb.environments as we
+
+COIN = we.UniformNoise(3**-0.5)
+PATHS = {
+    "recurring": we.AbruptPath(we.RecurringAnchors(7, places=3)),
+    "reverting": we.MeanRevertingPath(reach=0.4, relaxation=30.0),
+    "one": we.OneCoordinatePath(cycles=1.5),
+    "chain": we.ChainedPath(
+        (
+            we.AbruptPath(we.RandomAnchors(2)),
+            we.StationaryPath(),
+            we.RandomWalkPath(0.1),
+        )
+    ),
+}
+
+
+def make(path=None, arms=None, noise=None, horizon=100, dim=3, **more):
+    path = path or we.StationaryPath()
+    noise = noise or we.GaussianNoise(0.5)
+    return we.Environment(path, arms or we.FixedArms(5), noise, horizon, dim, **more)
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("bound", [1.0, 0.3])
+def test_paths_keep_to_the_bound_and_know_their_variation(name, bound):
+    env = make(PATHS[name], param_bound=bound)
+    for seed in range(5):
+        world = env.world(seed)
+        theta = world.parameters(0, 100)
+        assert (np.linalg.norm(theta, axis=1) <= bound * (1 + 1e-12)).all()
+        steps = np.linalg.norm(np.diff(theta, axis=0), axis=1)
+        assert world.variation == pytest.approx(steps.sum(), rel=1e-12)
+        for a, b in ((0, 0), (3, 3), (30, 71), (99, 100), (34, 35), (33, 68)):
+            np.testing.assert_array_equal(world.parameters(a, b), theta[a:b])
+    again = pickle.loads(pickle.dumps(env))
+    assert again == env and hash(again) == hash(env)
+
+
+def test_recurring_places_return():
+    world = make(we.AbruptPath(we.RecurringAnchors(10, places=2))).world(1)
+    theta = world.parameters(0, 100)
+    np.testing.assert_array_equal(theta[0], theta[25])
+    assert (theta[5] != theta[15]).any()
+    assert world.change_points == list(range(10, 100, 10))
+
+
+def test_every_other_place_comes_next_equally_often():
+    rng = np.random.default_rng(0)
+    anchors = we.RecurringAnchors(30_001, places=4).draw(rng, 3, 1.0)
+    _, which = np.unique(anchors, axis=0, return_inverse=True)
+    step = (which[1:] - which[:-1]) % 4
+    np.testing.assert_allclose(np.bincount(step) / 30_000, [0, *[1 / 3] * 3], atol=0.01)
+
+
+def test_mean_reversion_has_its_moments():
+    """Stationary from the first round: spread, memory and the home's length."""
+    path = we.MeanRevertingPath(reach=0.05, relaxation=20.0)  # never cut at S
+    env = make(path, horizon=60, dim=4)
+    theta = np.array([env.world(s).parameters(0, 60) for s in range(3000)])
+    away = theta - theta.mean(axis=1, keepdims=True)
+    gap = theta[:, 20:] - theta[:, :-20]  # 2 reach^2 (1 - e^-1), free of the home
+    spread = (gap**2).sum(axis=2).mean(axis=0)
+    np.testing.assert_allclose(spread, 2 * 0.05**2 * (1 - np.exp(-1)), rtol=0.1)
+    np.testing.assert_allclose(np.linalg.norm(theta, axis=2).mean(), 0.5, atol=0.01)
+    assert np.isfinite(away).all()
+
+
+def test_cut_parameters_have_length_s():
+    env = make(we.MeanRevertingPath(reach=3.0, relaxation=5.0), param_bound=0.7)
+    lengths = np.linalg.norm(env.world(0).parameters(0, 100), axis=1)
+    assert (lengths <= 0.7 * (1 + 1e-12)).all() and (lengths > 0.7 - 1e-12).sum() > 50
+
+
+def test_one_coordinate_moves_as_the_formula_says():
+    theta = make(PATHS["one"], dim=4).world(3).parameters(0, 100)
+    assert np.ptp(theta[:, 1:], axis=0).max() == 0.0
+    assert np.linalg.norm(theta[0, 1:]) == pytest.approx(np.sqrt(0.5))
+    # A cosine of period T / 1.5 is minus itself half a period later: no whole rounds
+    # here, so use the recurrence x(t+1) + x(t-1) = 2 cos(omega) x(t).
+    x, omega = theta[:, 0], 2 * np.pi * 1.5 / 100
+    np.testing.assert_allclose(x[2:] + x[:-2], 2 * np.cos(omega) * x[1:-1], atol=1e-12)
+
+
+def test_chain_is_its_parts():
+    env = make(PATHS["chain"])
+    world = env.world(0)
+    theta = world.parameters(0, 100)
+    jumps = np.flatnonzero(np.linalg.norm(np.diff(theta, axis=0), axis=1) > 0.11) + 1
+    assert world.change_points == jumps.tolist() == [17, 34, 67]
+    assert np.ptp(theta[34:67], axis=0).max() == 0.0
+    steps = np.linalg.norm(np.diff(theta[67:], axis=0), axis=1)
+    np.testing.assert_allclose(steps, 0.1, rtol=1e-9)
+    alone = we.ChainedPath((we.RandomWalkPath(0.1),))
+    assert make(alone).world(0).variation == pytest.approx(9.9)
+
+
+def test_groups_of_arms():
+    arms = we.ClusteredArms(12, groups=3, spread=0.2)
+    block = next(make(arms=arms, dim=5, arm_bound=2.0).world(0).blocks())
+    X = block.arms
+    np.testing.assert_allclose(np.linalg.norm(X, axis=0), 2.0)
+    cosines = (X.T @ X) / 4.0
+    same = np.equal.outer(np.arange(12) % 3, np.arange(12) % 3)
+    assert cosines[same].min() > 0.9 > cosines[~same].max()
+    tight = we.ClusteredArms(4, groups=2, spread=0.0)
+    X = next(make(arms=tight).world(0).blocks()).arms
+    np.testing.assert_allclose(X[:, 0], X[:, 2])
+    one = next(make(arms=we.ClusteredArms(1, 1, 0.5), dim=1).world(0).blocks()).arms
+    assert abs(one.item()) == pytest.approx(1.0)
+
+
+# --- rewards --------------------------------------------------------------------------
+
+
+def test_linear_rewards_are_the_default_and_change_no_bit():
+    policy = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(3), prior_cov=1.0, noise_std=0.5, discount=0.97
+    )
+    runs = [
+        wsbnb.simulate(policy, env, trials=2, n_jobs=1, progress=False).regret
+        for env in (make(), make(rewards=we.LinearRewards()))
+    ]
+    np.testing.assert_array_equal(*runs)
+    straight = make(rewards=we.CurvedRewards(0.0))
+    same = wsbnb.simulate(policy, straight, trials=2, n_jobs=1, progress=False)
+    np.testing.assert_allclose(same.regret, runs[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "noise"),
+    [(we.CurvedRewards(-0.4), we.GaussianNoise(0.3)), (we.BinaryRewards(), COIN)],
+)
+def test_simulation_pays_and_scores_by_the_rule(rewards, noise):
+    """Against a loop in plain Python, for a policy that listens."""
+    env = make(we.RandomWalkPath(0.05), noise=noise, rewards=rewards, horizon=400)
+    post = wsbnb.LinTS(dim=3, regularization=0.7, noise_std=0.5, scale=0.4)
+    run = wsbnb.simulate(
+        post, env, trials=1, seed=5, n_jobs=1, progress=False, points=400
+    )
+    world = env.world(wsbnb.trial_seed(5, 0))
+    block = next(world.blocks(400))
+    twin, total, curve = post.clone(world.generator("exploration")), 0.0, []
+    for t in range(400):
+        products = block.theta[t] @ block.arms
+        means = rewards.means(products)
+        k = twin.pull(block.arms.T)
+        if isinstance(rewards, we.BinaryRewards):
+            reward = 1.0 if block.noise[t] < means[k] else -1.0
+        else:
+            reward = products[k] - 0.4 * products[k] ** 2 + block.noise[t]
+        twin.update(block.arms[:, k], reward)
+        total += means.max() - means[k]
+        curve.append(total)
+    np.testing.assert_allclose(run.of("LinTS")[0], curve, rtol=1e-9, atol=1e-9)
+
+
+def test_binary_rewards_have_the_mean():
+    means = np.array([[-0.8, 0.0, 0.5]])
+    noise = COIN.sample(np.random.default_rng(1), 40_000)
+    rule = we.BinaryRewards()
+    paid, rest = rule.paid(np.repeat(means, 40_000, axis=0), noise)
+    assert set(np.unique(paid)) == {-1.0, 1.0} and not rest.any()
+    np.testing.assert_allclose(paid.mean(axis=0), means[0], atol=0.015)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "noise"),
+    [(we.CurvedRewards(0.3), we.GaussianNoise(0.3)), (we.BinaryRewards(), COIN)],
+)
+def test_the_oracle_knows_means_and_not_luck(rewards, noise):
+    env = make(we.RandomWalkPath(0.05), noise=noise, rewards=rewards)
+    run = wsbnb.simulate(wsbnb.Oracle(), env, trials=3, n_jobs=1, progress=False)
+    assert np.abs(run.regret).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "words"),
+    [
+        (lambda: we.RecurringAnchors(4, places=1), ValueError, "places.*2.*1"),
+        (lambda: we.MeanRevertingPath(-1.0, 5.0), ValueError, "reach.*-1"),
+        (lambda: we.MeanRevertingPath(1.0, 0.0), ValueError, "relaxation"),
+        (lambda: we.OneCoordinatePath(np.nan), ValueError, "cycles"),
+        (lambda: make(we.OneCoordinatePath(1), dim=1), ValueError, "dim = 1"),
+        (lambda: we.ChainedPath(()), TypeError, "parts"),
+        (lambda: we.ChainedPath((3,)), TypeError, r"parts\[0\].*PathRule.*3"),
+        (lambda: make(PATHS["chain"], horizon=2), ValueError, "horizon.*3.*2"),
+        (lambda: make(PATHS["chain"], horizon=3), ValueError, "horizon.*2.*1"),
+        (lambda: make(PATHS["chain"], dim=1), ValueError, "dim = 1"),
+        (lambda: we.ClusteredArms(3, 4, 0.1), ValueError, "groups.*3.*4"),
+        (lambda: we.ClusteredArms(3, 2, 1.0), ValueError, "spread.*1.0"),
+        (lambda: make(rewards="linear"), TypeError, "rewards.*RewardRule"),
+        (lambda: make(rewards=we.CurvedRewards(0.6)), ValueError, "bend.*0.5.*0.6"),
+        (lambda: make(rewards=we.BinaryRewards()), ValueError, "noise.*UniformNoise"),
+        (
+            lambda: make(noise=COIN, rewards=we.BinaryRewards(), arm_bound=2.0),
+            ValueError,
+            "arm_bound.*2.0",
+        ),
+    ],
+)
+def test_bad_rules_are_refused(build, error, words):
+    with pytest.raises(error, match=words):
+        build()
