@@ -141,17 +141,16 @@ def numbers_cell(glue_code, sentences):
         return ""
     told = "".join(f"    {sentence!r},\n" for sentence in sentences)
     return (
-        "# The text quotes these numbers. Where they differ in your run, its sentence\n"
-        f"# is shown again.\n{as_numbers(glue_code)}\nshow_changes(\n{told})"
+        "# Numbers that the text quotes: its sentence is shown again if one differs.\n"
+        f"{as_numbers(glue_code)}\nshow_changes(\n{told})"
     )
 
 
 def setup_cell(needs, install, with_numbers):
     """The first cell: what the notebook needs, and how it gets it."""
     code = f'''\
-# This notebook needs Python 3.11 or newer and
-#   {needs}
-# Hosted services (Colab, Kaggle and the like) get it here; nothing else is changed.
+# Needs: Python 3.11 or newer, {needs}
+# On Colab, Kaggle and the like this cell installs it; elsewhere it installs nothing.
 import importlib.util
 import os
 import subprocess

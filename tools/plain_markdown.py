@@ -342,12 +342,10 @@ class Writer:
         words = self.inline(title).strip() if title else ""
         rest = [self.block(child) for child in node.children if child is not title]
         head = " ".join(filter(None, [name, words]))
-        text = "\n\n".join(filter(None, [head, *rest]))
-        return (
-            fold(head, "\n\n".join(rest))
-            if "dropdown" in node["classes"]
-            else quote(text)
-        )
+        text = "\n\n".join(filter(None, rest))
+        if "dropdown" in node["classes"]:
+            return fold(head, text)
+        return quote(f"{head}\n\n{text}")
 
     def block_proof_node(self, node):
         text = "\n\n".join(self.blocks(child) for child in node.children)

@@ -345,15 +345,30 @@ def revision(root):
     return asked.stdout.strip() if asked.returncode == 0 else "main"
 
 
+def launch_plain_notebooks(app, pagename, templatename, context, doctree):
+    """Let the launch buttons open the branch of the plain notebooks."""
+    repository = app.config.plain_notebooks_repository
+    name = "/".join(repository.split("/")[-2:])
+    branch = app.config.plain_notebooks_branch
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "launch-buttons":
+            for button in group["buttons"]:
+                button["url"] = re.sub(
+                    rf"({name})/(blob/)?[^/?]+", rf"\1/\g<2>{branch}", button["url"], 1
+                )
+
+
 def start(app):
     if app.builder.format == "html":
         shelf = Bookshelf(app)
         app.connect("doctree-resolved", shelf.collect, priority=900)
         app.connect("build-finished", shelf.write)
+        app.connect("html-page-context", launch_plain_notebooks, priority=900)
 
 
 def setup(app):
     app.add_config_value("plain_notebooks_site", "", "env")
     app.add_config_value("plain_notebooks_repository", "", "env")
+    app.add_config_value("plain_notebooks_branch", "notebooks", "env")
     app.connect("builder-inited", start)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -54,9 +54,13 @@ def expand(tex, macros):
         for _ in range(count):
             given, position = argument(tex, position)
             arguments.append(given)
-        filled = re.sub(r"#(\d)", lambda slot: arguments[int(slot[1]) - 1], body)
-        done.append(apart(expand(filled, macros), tex[position : position + 1]))
+        filled = expand(fill(body, arguments), macros)
+        done.append(apart(filled, tex[position : position + 1]))
     return "".join(done) + tex[position:]
+
+
+def fill(body, arguments):
+    return re.sub(r"#(\d)", lambda slot: arguments[int(slot[1]) - 1], body)
 
 
 def apart(tex, following):
