@@ -15,16 +15,16 @@ import re
 
 from IPython.display import Markdown, display
 
-numbers = {}  # the numbers that the text quotes, from your run
+quoted = {}  # the numbers that the text quotes, from your run
 
 
 def show_changes(*sentences):
     "Show the sentences of the text whose numbers differ in this run."
     slot = re.compile("«(.+?):([^:=»]*)=(.*?)»")  # name, format, what the text says
     for sentence in sentences:
-        if all(name in numbers for name, _, _ in slot.findall(sentence)):
+        if all(name in quoted for name, _, _ in slot.findall(sentence)):
             text = slot.sub(lambda s: s[3], sentence)
-            here = slot.sub(lambda s: format(numbers[s[1]], s[2]), sentence)
+            here = slot.sub(lambda s: format(quoted[s[1]], s[2]), sentence)
             if here != text:
                 display(Markdown(f"**In this run:** {here}"))
 """
@@ -121,7 +121,7 @@ def quietly(tree, code):
 
 
 def as_numbers(glue_code):
-    """Glue statements as entries of the dictionary `numbers`."""
+    """Glue statements as entries of the dictionary `quoted`."""
     calls = [node for node in ast.walk(ast.parse(glue_code)) if is_glue(node)]
     lines = glue_code.splitlines()
     for call in sorted(calls, key=lambda node: -node.lineno):
@@ -129,9 +129,7 @@ def as_numbers(glue_code):
             ast.get_source_segment(glue_code, part) for part in call.value.args[:2]
         )
         indent = " " * call.col_offset
-        lines[call.lineno - 1 : call.end_lineno] = [
-            f"{indent}numbers[{name}] = {value}"
-        ]
+        lines[call.lineno - 1 : call.end_lineno] = [f"{indent}quoted[{name}] = {value}"]
     return "\n".join(lines)
 
 

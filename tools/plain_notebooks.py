@@ -345,17 +345,21 @@ def revision(root):
     return asked.stdout.strip() if asked.returncode == 0 else "main"
 
 
+def on_branch(address, repository, branch):
+    """The address of a launch button, for another branch."""
+    name = "/".join(repository.split("/")[-2:])
+    there = rf"\1/\g<2>{branch}"
+    return re.sub(rf"({re.escape(name)})/(blob/)?[^/?]+", there, address, count=1)
+
+
 def launch_plain_notebooks(app, pagename, templatename, context, doctree):
     """Let the launch buttons open the branch of the plain notebooks."""
     repository = app.config.plain_notebooks_repository
-    name = "/".join(repository.split("/")[-2:])
     branch = app.config.plain_notebooks_branch
     for group in context.get("header_buttons", []):
         if group.get("label") == "launch-buttons":
             for button in group["buttons"]:
-                button["url"] = re.sub(
-                    rf"({name})/(blob/)?[^/?]+", rf"\1/\g<2>{branch}", button["url"], 1
-                )
+                button["url"] = on_branch(button["url"], repository, branch)
 
 
 def start(app):

@@ -74,8 +74,8 @@ def tidy(tex):
     """One line without comments; Markdown must not see tags in it."""
     lines = [re.sub(r"(?<!\\)%.*", "", line) for line in tex.strip().splitlines()]
     tex = re.sub(r"\s+", " ", " ".join(lines)).strip()
-    tex = re.sub(r"(?<!\\)<", r"\\lt ", tex)
-    return re.sub(r"(?<!\\)>", r"\\gt ", tex)
+    tex = re.sub(r"(?<!\\)<\s*", r"\\lt ", tex)
+    return re.sub(r"(?<!\\)>\s*", r"\\gt ", tex)
 
 
 def inline(tex, macros):

@@ -12,7 +12,10 @@ import urllib.error
 import urllib.request
 
 PATIENCE = 120  # seconds until the server answers
-TRACKER = "@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
 
 
 def free_port():
@@ -35,8 +38,10 @@ class Lab:
 
     def __enter__(self):
         settings = self.scratch / "settings"
-        (settings / TRACKER).parent.mkdir(parents=True, exist_ok=True)
-        (settings / TRACKER).write_text(json.dumps({"windowingMode": "none"}))
+        for name, values in SETTINGS.items():
+            file = settings / f"@jupyterlab/{name}.jupyterlab-settings"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(values))
         environment = {
             **os.environ,
             "JUPYTERLAB_SETTINGS_DIR": str(settings),
@@ -50,8 +55,6 @@ class Lab:
             "ServerApp.open_browser": False,
             "ServerApp.allow_root": True,
             "IdentityProvider.token": "",
-            "LabApp.news_url": None,
-            "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         }
         self.server = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab"]
@@ -101,7 +104,8 @@ ALL_DRAWN = """() => {
   }
 }"""
 
-RED = """() => [...document.querySelectorAll('.jp-Notebook mjx-container')].flatMap(e => {
+RED = """() => [...document.querySelectorAll('.jp-Notebook mjx-container')].flatMap(
+e => {
   const name = (e.querySelector('mjx-assistive-mml') || e).textContent.slice(0, 60);
   if (e.querySelector('mjx-merror, merror, [data-mjx-error]'))
     return ['error in formula: ' + name];
