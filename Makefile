@@ -60,6 +60,7 @@ lint: env  ## check style of code and notebooks
 	@$(PY) -m ruff format --check .
 
 format: strip  ## format code and notebooks
+	@$(PY) tools/part_glue.py || true
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 

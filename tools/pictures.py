@@ -24,16 +24,17 @@ from tests.book import lab
 TARGET = ROOT / "book" / "_assets" / "doors"
 CHAPTER = "book/part1_estimators/02_wrls"
 VIEW = {"viewport": {"width": 1000, "height": 640}}
-COLORS = 64  # enough for text and formulas, and a quarter of the bytes
+COLORS = 128  # enough for text and formulas, and a third of the bytes
 
 SESSION = """<body style="margin:0;background:#fff">
 <pre style="margin:0;padding:18px 22px;font:15px/1.45 monospace;color:#222">{}</pre>
 </body>"""
 
 
-def save(tab, name):
+def save(shown, name):
+    """A screenshot of a tab or of a part of it."""
     path = TARGET / f"{name}.png"
-    picture = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
+    picture = Image.open(io.BytesIO(shown.screenshot())).convert("RGB")
     picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
@@ -75,14 +76,14 @@ def example():
 def transcript(source):
     """What a Python session shows while somebody types the lines."""
     console, shown = code.InteractiveConsole(), []
-    for line in source.splitlines():
+    for line in filter(None, source.splitlines()):
         told = io.StringIO()
         with (
             contextlib.redirect_stdout(told),
             contextlib.redirect_stderr(io.StringIO()),
         ):
             before = ">>> " if not console.buffer else "... "
-            if console.buffer and line and not line[0].isspace() and line[0] != ")":
+            if console.buffer and not line[0].isspace() and line[0] != ")":
                 console.push("")  # the blank line that ends a block
                 before = ">>> "
             console.push(line)
@@ -93,7 +94,7 @@ def transcript(source):
 def use(browser):
     tab = browser.new_context(**VIEW).new_page()
     tab.set_content(SESSION.format(html.escape(transcript(example()))))
-    save(tab, "import")
+    save(tab.locator("pre"), "import")
 
 
 def main():
