@@ -29,6 +29,11 @@ SILENT = (
 TITLES = {"seealso": "See also"}
 PROOFS = (*NODE_TYPES.values(), unenumerable_node)
 GLUED = "pasted-text"  # the class that myst-nb gives to a glued number
+LIVE = r"<script|wsbnb-live"  # signs of a figure that runs in the page
+ON_THE_PAGE = (
+    "*(Here [the page](plain-page:{}) has a figure that you can play with. In the"
+    " notebook you have the code: change it and run it.)*"
+)
 LINK = re.compile(r"\(plain:([^)#\s]*)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"\(plain-image:([^)]*)\)")
 SENTENCE_END = re.compile(r"(?<=[.!?])[*)]*\s+(?=[A-Z*$`\[(])")
@@ -317,9 +322,14 @@ class Writer:
 
     def block_raw(self, node):
         """What only a page can show, a live figure perhaps, stays on the page."""
-        if "html" not in node.get("format", "") or "<script" not in node.astext():
+        text = node.astext()
+        if "html" not in node.get("format", ""):
             return ""
-        return f"*(This figure is alive on [the page](plain-page:{self.docname}).)*"
+        if re.search(LIVE, text):
+            return ON_THE_PAGE.format(self.docname)
+        if re.sub(r"<[^>]*>", "", text).strip():
+            self.warn(node)  # words that a reader of the notebook would miss
+        return ""
 
     # Quotes
 

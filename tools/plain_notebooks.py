@@ -35,6 +35,7 @@ FOLDED = {
     "remove-output": ("outputs_hidden",),
     "remove-cell": ("source_hidden", "outputs_hidden"),
 }
+INSTEAD = "in-notebook"  # tags a cell that stands in for a live figure of the page
 ROWS_PER_CELL = 10_000  # how myst-nb numbers the lines of a notebook
 NUMBERS = "-numbers"  # ends the ids of the cells that check the text's numbers
 SOLUTION = "*Solution: the folded cell below.*"
@@ -207,6 +208,7 @@ def with_title_apart(cells):
 def folding(tags):
     """What the page folds, Lab and Colab fold, too."""
     hidden = {key for tag in tags for key in FOLDED.get(tag, ())}
+    hidden = set() if INSTEAD in tags else hidden
     metadata = {"tags": list(tags)} if tags else {}
     if hidden:
         metadata["jupyter"] = dict.fromkeys(sorted(hidden), True)
