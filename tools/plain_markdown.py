@@ -125,7 +125,7 @@ class Writer:
     def inline_math(self, node):
         tex = plain_tex.inline(node.astext(), self.macros)
         if self.in_table:  # a bar would end the cell
-            tex = tex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+            tex = tex.replace(r"\|", r"\Vert{}").replace("|", r"\vert{}")
         return tex
 
     def inline_emphasis(self, node):
