@@ -79,7 +79,6 @@ def test_glue_moves_into_a_cell_of_its_own():
     code, glue = plain_code.split(CELL)
     assert code == "import numpy as np\n\nx = np.ones(3)\nassert x.sum() == 3"
     assert glue.count("glue(") == 2 and glue.startswith('glue("sum"')
-    assert list(plain_code.stuck(CELL)) == []
     names = {"quoted": {}}
     exec(code, names)  # needs no myst_nb
     exec(plain_code.as_numbers(glue), names)
@@ -92,15 +91,35 @@ def test_code_without_glue_is_left_alone():
 
 
 def test_glue_does_not_wait_for_a_changed_name():
-    code, glue = plain_code.split('x = 1\nglue("x", x)\nx = 2')
-    assert (code, glue) == ("x = 1\nx = 2", "")
-    assert list(plain_code.stuck('x = 1\nglue("x", x)\nx = 2')) == [2]
+    changing = 'x = 1\nglue("x", x)\nx = 2'
+    code, glue = plain_code.split(changing)
+    assert code.splitlines() == [
+        "x = 1",
+        "for_text = {}  # numbers for the text",
+        'for_text["x"] = x',
+        "x = 2",
+    ]
+    names = {"quoted": {}}
+    exec(code, names)
+    exec(plain_code.as_numbers(glue), names)
+    assert names["quoted"] == {"x": 1}
 
 
-def test_glue_inside_other_work_is_left_out_and_told():
-    cell = 'for i in range(2):\n    print(i)\n    glue(f"{i}", i)\n'
-    assert plain_code.split(cell) == ("for i in range(2):\n    print(i)", "")
-    assert list(plain_code.stuck(cell)) == [3]
+def test_loop_variables_are_the_loops_own():
+    loop = 'for i in "ab":\n    glue(i, 1)'
+    assert plain_code.split(f"{loop}\ni = 3") == ("i = 3", loop)
+
+
+def test_glue_inside_other_work_keeps_its_number_there():
+    busy = 'for i in "ab":\n    print(i)\n    if i:\n        glue(\n            i, 1)\n'
+    code, glue = plain_code.split(busy)
+    assert code == (
+        "for_text = {}  # numbers for the text\n"
+        'for i in "ab":\n    print(i)\n    if i:\n        for_text[i] = 1'
+    )
+    names = {"quoted": {}}
+    exec(f"{code}\n{plain_code.as_numbers(glue)}", names)
+    assert names["quoted"] == {"a": 1, "b": 1}
 
 
 def test_a_value_before_glue_is_not_printed_now():
@@ -140,15 +159,6 @@ def test_source_cell_of_glue_alone_is_hidden_as_a_whole():
     ]
 
 
-def test_source_cell_that_cannot_be_parted_is_told():
-    busy = "from myst_nb import glue\nfor i in 'ab':\n    print(i)\n    glue(i, i)"
-    first, second = parts(code_cell("a", busy))
-    assert first == ("from myst_nb import glue", True)
-    assert "glue(i, i)" in second[0] and not second[1]
-    cells = part_glue.part({"cells": [code_cell("a", busy)]})
-    assert list(part_glue.left_over(cells)) == [("a", 3)]
-
-
 PARTED = ["book/intro.ipynb"]  # chapters whose cells need no myst_nb
 
 
@@ -156,7 +166,8 @@ PARTED = ["book/intro.ipynb"]  # chapters whose cells need no myst_nb
 def test_cells_that_readers_copy_need_no_myst(chapter):
     notebook = json.loads((ROOT / chapter).read_text("utf-8"))
     assert part_glue.part(notebook) == notebook
-    assert list(part_glue.left_over(notebook)) == []
+    for cell in filter(part_glue.is_shown, notebook["cells"]):
+        assert "glue" not in part_glue.source_of(cell)
 
 
 @pytest.fixture

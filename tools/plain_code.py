@@ -64,46 +64,63 @@ def rows(statement):
 
 def can_wait(statement, later):
     """Whether a statement gives the same after the later ones as before them."""
-    bound = set().union(*(names(other, ast.Store) for other in later), set())
-    return only_glue(statement) and not bound & names(statement, ast.Load)
+    bound = set().union(*(names(other, ast.Store) for other in later))
+    needed = names(statement, ast.Load) - names(statement, ast.Store)
+    return only_glue(statement) and not bound & needed
 
 
-def glue_inside(statement):
-    """The glue statements in a block that does something else, too."""
-    return [node for node in ast.walk(statement) if is_glue(node)]
+def sorted_out(code):
+    """The statements of a cell, each with what `split` does to it."""
+    body = ast.parse(code).body
+    for number, statement in enumerate(body):
+        later = [other for other in body[number + 1 :] if not only_glue(other)]
+        if is_import(statement):
+            yield statement, "drop"
+        elif can_wait(statement, later):
+            yield statement, "move"
+        elif any(map(is_glue, ast.walk(statement))):
+            yield statement, "stuck"
+        else:
+            yield statement, "keep"
 
 
 def split(code):
-    """A cell's code without glue, and the glue statements that may follow it.
+    """A cell's code without glue, and the glue statements that follow it.
 
-    Statements that cannot move (a loop that also does something else) are left out of
-    both; `stuck` lists them.
+    A glue statement that cannot wait, since a loop around it does other work or its
+    names change later, becomes an entry of a dictionary; the second part glues those.
     """
     if "glue" not in code:
         return code, ""
-    tree = ast.parse(code)
-    lines = code.splitlines()
-    gone, moved = set(), []
-    for number, statement in enumerate(tree.body):
-        later = [other for other in tree.body[number + 1 :] if not only_glue(other)]
-        if is_import(statement) or only_glue(statement):
-            gone.update(rows(statement))
-        if can_wait(statement, later):
-            moved += [lines[row] for row in rows(statement)]
-        elif not only_glue(statement):
-            for inner in glue_inside(statement):
-                gone.update(rows(inner))
-    kept = [line for row, line in enumerate(lines) if row not in gone]
-    return quietly(tree, squeeze(kept)), "\n".join(moved)
+    lines, moved, stuck = dict(enumerate(code.splitlines())), [], []
+    for statement, fate in sorted_out(code):
+        if fate in ("drop", "move"):
+            gone = [lines.pop(row) for row in rows(statement)]
+            moved += gone if fate == "move" else []
+        elif fate == "stuck":
+            stuck.append(statement.lineno - 1)
+            replace(lines, statement, code, KEPT)
+    if stuck:
+        lines[stuck[0]] = f"{KEPT} = {{}}  # numbers for the text\n" + lines[stuck[0]]
+        moved += [
+            f"for name, value in {KEPT}.items():",
+            "    glue(name, value, display=False)",
+        ]
+    kept = squeeze(lines[row] for row in sorted(lines))
+    return quietly(ast.parse(code), kept), "\n".join(moved)
 
 
-def stuck(code):
-    """Glue statements that `split` cannot move, as line numbers."""
-    body = ast.parse(code).body if "glue" in code else []
-    for number, statement in enumerate(body):
-        later = [other for other in body[number + 1 :] if not only_glue(other)]
-        if not can_wait(statement, later):
-            yield from (inner.lineno for inner in glue_inside(statement))
+def replace(lines, statement, code, dictionary):
+    """Put entries of a dictionary in the place of glue statements."""
+    for glue in filter(is_glue, ast.walk(statement)):
+        for row in rows(glue):
+            del lines[row]
+        lines[glue.lineno - 1] = entry_of(glue, code, dictionary)
+
+
+def entry_of(glue, code, dictionary):
+    name, value = (ast.get_source_segment(code, part) for part in glue.value.args[:2])
+    return " " * glue.col_offset + f"{dictionary}[{name}] = {value}"
 
 
 def squeeze(lines):
@@ -122,15 +139,9 @@ def quietly(tree, code):
 
 def as_numbers(glue_code):
     """Glue statements as entries of the dictionary `quoted`."""
-    calls = [node for node in ast.walk(ast.parse(glue_code)) if is_glue(node)]
-    lines = glue_code.splitlines()
-    for call in sorted(calls, key=lambda node: -node.lineno):
-        name, value = (
-            ast.get_source_segment(glue_code, part) for part in call.value.args[:2]
-        )
-        indent = " " * call.col_offset
-        lines[call.lineno - 1 : call.end_lineno] = [f"{indent}quoted[{name}] = {value}"]
-    return "\n".join(lines)
+    lines = dict(enumerate(glue_code.splitlines()))
+    replace(lines, ast.parse(glue_code), glue_code, "quoted")
+    return "\n".join(lines[row] for row in sorted(lines))
 
 
 def numbers_cell(glue_code, sentences):

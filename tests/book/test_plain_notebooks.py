@@ -127,7 +127,12 @@ def test_raw_markup_is_seen(text, macros):
 
 
 class WithoutGlue(ast.NodeTransformer):
-    """Takes out glue calls, their import, and loops that hold nothing else."""
+    """Takes out glue calls, their import, loops that hold nothing else, and the
+    dictionary that keeps a number for a later call."""
+
+    def visit_Assign(self, node):
+        target = getattr(node.targets[0], "value", node.targets[0])
+        return None if getattr(target, "id", "") == "for_text" else node
 
     def visit_ImportFrom(self, node):
         return None if node.module == "myst_nb" else node
