@@ -8,6 +8,7 @@ also shows the sentences whose numbers come out differently in the reader's own 
 import ast
 import re
 
+KEPT = "for_text"  # the dictionary of numbers that cannot be glued later
 SLOT = re.compile(r"«(.+?):([^:=»]*)=(.*?)»")  # «name:format=what the book says»
 
 NUMBERS = """\
