@@ -145,7 +145,10 @@ class Writer:
             return f"«{name}:{spec}={node.astext()}»"
         return self.inline(node)
 
-    inline_PassthroughTextElement = inline_abbreviation = inline
+    inline_PassthroughTextElement = inline_abbreviation = inline_generated = inline
+
+    inline_literal_emphasis = inline_title_reference = inline_emphasis
+    inline_literal_strong = inline_strong
 
     def inline_subscript(self, node):
         return f"<sub>{self.inline(node)}</sub>"
@@ -213,8 +216,29 @@ class Writer:
         return self.blocks(node)
 
     block_block_quote = block_section
-    block_compound = block_compact_paragraph = block_section
-    block_only = block_section
+    block_compound = block_compact_paragraph = block_only = block_section
+    block_glossary = block_sd_tab_content = block_section
+
+    def block_topic(self, node):
+        return quote(self.blocks(node))
+
+    block_sidebar = block_topic
+
+    def block_line_block(self, node):
+        return "<br>".join(map(self.inline, node.findall(nodes.line)))
+
+    def block_sd_tab_input(self, node):
+        return ""
+
+    def block_sd_tab_label(self, node):
+        return f"**{self.inline(node)}**"
+
+    def block_dropdown_main(self, node):
+        """sphinx-design's dropdown: the first child is its title."""
+        title, *rest = node.children
+        return fold(
+            self.inline(title), "\n\n".join(filter(None, map(self.block, rest)))
+        )
 
     def heading(self, section, level):
         title = self.inline(section.next_node(nodes.title))
