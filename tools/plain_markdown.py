@@ -150,6 +150,11 @@ class Writer:
     inline_literal_emphasis = inline_title_reference = inline_emphasis
     inline_literal_strong = inline_strong
 
+    inline_sd_badge = inline
+
+    def inline_sd_icon(self, node):
+        return ""
+
     def inline_subscript(self, node):
         return f"<sub>{self.inline(node)}</sub>"
 
