@@ -63,7 +63,7 @@ def execute(browser):
     ):
         tab = running.open(browser, f"{CHAPTER}.ipynb", **VIEW)
         tab.keyboard.press("Control+B")  # without the list of files
-        show(tab, "The objective and its solution")
+        show(tab, "Two observations by hand")
         save(tab, "execute")
 
 
