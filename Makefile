@@ -10,7 +10,8 @@ export JOBS
 
 .DEFAULT_GOAL := help
 .PHONY: help env book test test-core test-pages test-notebook chapter \
-        serve lab pdf lint format strip lock upgrade wheel clean distclean
+        serve lab lab-sources run-twice pdf mutants lint format strip lock upgrade \
+        wheel clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +39,10 @@ test-notebook: env  ## run the notebook CHAPTER=book/... as a test
 	@test -f "$(CHAPTER)" || { echo "Say which: make $@ CHAPTER=book/part1_estimators/02_wrls.ipynb"; exit 1; }
 	@$(PY) -m pytest -q --nbmake "$(CHAPTER)"
 
+run-twice: env  ## run the notebook CHAPTER=book/... with every cell twice, and again
+	@test -f "$(CHAPTER)" || { echo "Say which: make $@ CHAPTER=book/part5_use/own_loop.ipynb"; exit 1; }
+	@$(PY) tools/run_twice.py "$(CHAPTER)"
+
 chapter: env  ## build the one page CHAPTER=book/... (fast, not strict)
 	@test -f "$(CHAPTER)" || { echo "Say which: make $@ CHAPTER=book/part1_estimators/02_wrls.ipynb"; exit 1; }
 	@$(PY) tools/build_book.py chapter "$(CHAPTER)"
@@ -45,7 +50,10 @@ chapter: env  ## build the one page CHAPTER=book/... (fast, not strict)
 serve: env  ## show the built book on localhost, PORT=8000
 	@$(PY) tools/build_book.py serve --port $(PORT)
 
-lab: env  ## open the chapters in JupyterLab
+lab: env  ## open the chapters in JupyterLab, as plain notebooks (your changes stay)
+	@$(PY) tools/open_lab.py
+
+lab-sources: env  ## for authors: open the sources of the chapters in JupyterLab
 	@$(PY) -m jupyterlab --notebook-dir=book
 
 pdf: env  ## print the built book into _build/wsbnb.pdf, and pack it as a zip
@@ -58,6 +66,7 @@ lint: env  ## check style of code and notebooks
 	@$(PY) -m ruff format --check .
 
 format: strip  ## format code and notebooks
+	@$(PY) tools/part_glue.py || true
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 

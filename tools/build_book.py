@@ -1,4 +1,4 @@
-"""Execute the notebooks and build the book.
+"""Execute the notebooks and build the book: pages, and plain notebooks beside them.
 
 python tools/build_book.py build               everything, strictly, from a clean start
 python tools/build_book.py refresh             the same unless the book is up to date;
@@ -24,6 +24,7 @@ from common import (
     BUILD,
     HTML,
     JUPYTER_CACHE,
+    NOTEBOOKS,
     ROOT,
     SCRATCH,
     checksum,
@@ -40,6 +41,12 @@ SOURCES = [
     "_toc.yml",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "requirements.txt",  # the plain notebooks carry it for Binder
+    "tools/plain_code.py",
+    "tools/plain_markdown.py",
+    "tools/plain_notebooks.py",
+    "tools/plain_tex.py",
+    "tools/sphinx_mends.py",
 ]
 START_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 BUILT_FROM = HTML / ".built-from"
@@ -82,7 +89,9 @@ def fingerprint():
 
 def is_current():
     """Whether the built book belongs to the present sources."""
-    return BUILT_FROM.is_file() and BUILT_FROM.read_text() == fingerprint()
+    if not (BUILT_FROM.is_file() and NOTEBOOKS.is_dir()):
+        return False
+    return BUILT_FROM.read_text() == fingerprint()
 
 
 def execute_notebook(path):
@@ -165,7 +174,7 @@ def sphinx(*options):
 
 def build_strictly():
     """Every page anew; any warning or dangling reference is an error."""
-    for folder in (HTML, BUILD / ".doctrees", BUILD / "jupyter_execute"):
+    for folder in (HTML, NOTEBOOKS, BUILD / ".doctrees", BUILD / "jupyter_execute"):
         shutil.rmtree(folder, ignore_errors=True)
     built_from = fingerprint()
     execute_all(notebooks())
@@ -181,6 +190,7 @@ def build(arguments):
         build_strictly()
     print(f"\nBuilt in {time.monotonic() - start:.0f} s. Open the book in a browser:")
     print(f"  {(HTML / 'index.html').as_uri()}\nor type: make serve")
+    print("To execute the chapters type: make lab")
 
 
 def refresh(arguments):

@@ -9,6 +9,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
 HTML = BUILD / "html"
+NOTEBOOKS = BUILD / "notebooks"
 JUPYTER_CACHE = BUILD / ".jupyter_cache"
 SCRATCH = ROOT / ".wsbnb_cache"
 
