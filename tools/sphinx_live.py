@@ -42,7 +42,8 @@ def add_scripts(app, page, template, context, tree):
     if SIGN not in context.get("body", ""):
         return
     app.add_css_file("live/live.css")
-    for script in SCRIPTS:
+    arena = ["live/arena.js"] if 'data-live="arena"' in context["body"] else []
+    for script in SCRIPTS + arena:
         app.add_js_file(script, loading_method="defer")
 
 
