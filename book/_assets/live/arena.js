@@ -120,7 +120,7 @@ print(results.summary())
     let timer = null;
 
     const regret = new Picture("Regret");
-    const plane = new Picture("The plane", { width: 420, height: 400 });
+    const plane = new Picture("The plane", { width: 424, height: 400 }) /* a square inside */;
     const cursor = svg("line", { class: "wl-cursor" });
     const voice = speaker();
     const watchVoice = speaker();

@@ -116,7 +116,7 @@
 
   class Picture {
     constructor(name, { width = 560, height = 340, left = 64, bottom = 52 } = {}) {
-      Object.assign(this, { width, height, left, bottom, top: 12, right: 14 });
+      Object.assign(this, { width, height, left, bottom, top: 12, right: 24 });
       this.title = svg("title", {}, name);
       this.axes = svg("g", { class: "wl-axes" });
       this.clip = fresh("clip");

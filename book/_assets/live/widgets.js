@@ -108,9 +108,9 @@
     const base = core.mark();
     const circle = Array.from({ length: 8 }, (_, k) =>
       [Math.cos((k * Math.PI) / 4), Math.sin((k * Math.PI) / 4)]);
-    const now = { discount: 0.9, sigma: 0.5, wide: 1, narrow: 0.6, turn: 30 };
+    const now = { discount: 0.9, sigma: 0.5, wide: 0.6, narrow: 0.6, turn: 30 };
     let events = [];
-    const picture = new Picture("The posterior", { width: 460, height: 420 });
+    const picture = new Picture("The posterior", { width: 444, height: 420 }) /* a square inside */;
     picture.range(-1.8, 1.8, -1.8, 1.8, "θ₁ (reward units)", "θ₂ (reward units)");
     const drawn = svg("g");
     const voice = speaker();
@@ -127,7 +127,7 @@
     function learnt(mean, reward) {
       const player = new core.Player("WSBLinUCB", {
         prior_mean: mean, prior_cov: priorCov(), noise_std: now.sigma,
-        discount: now.discount, horizon: 100, penalty: "exact", param_bound: 1.6,
+        discount: now.discount, horizon: 100, penalty: "exact", param_bound: 2.3, // the corners of what can be dragged
       }, 8);
       for (const event of events)
         if (event.pass) player.pass(event.pass);
@@ -175,7 +175,7 @@
         el("dt", {}, name),
         el("dd", {}, el("span", { class: "wl-bar", "aria-hidden": "true",
           style: `width:${(55 * value) / top}%` }),
-        ` ${value.toFixed(2)}${bound === null ? "" : `, certified at most ${bound.toFixed(2)}`}`),
+        ` ${value.toFixed(2)}${bound === null ? "" : `, bounded by ${bound.toFixed(2)}`}`),
       ]));
     }
 
