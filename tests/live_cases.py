@@ -1,4 +1,4 @@
-"""Random games for the page: what `window.wsbnb.play` takes, and the library's answer."""
+"""Random games for the page: what `wsbnb.play` takes, and the library's answer."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """A Sphinx extension: pages with something to play with get the compiled kernels.
 
 The module is compiled before the first page is written, in a process of its own, and
-kept with the other caches until a kernel changes. A page is live if it has an element of
-the class `wsbnb-live`; no other page carries any of it.
+kept with the other caches until a kernel changes. A page is live if it has an element
+of the class `wsbnb-live`; no other page carries any of it.
 """
 
 import importlib.metadata
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from common import ROOT, SCRATCH, checksum  # noqa: E402
+from common import ROOT, SCRATCH, checksum
 
 SOURCES = ["tools/live", "wsbnb/kernels"]
 SCRIPTS = ["live-wasm.js", "live/core.js", "live/parts.js", "live/widgets.js"]

@@ -1,9 +1,9 @@
-"""What a page calls: one policy in one block of memory, played by the library's kernels.
+"""What a page calls: a policy in one block of memory, played by the library's kernels.
 
-Every function here becomes an export of the WebAssembly module. It takes whole numbers,
-doubles and pointers to doubles; formulas are those of `wsbnb.kernels`. A policy lives in
-a *block* of doubles: a header with its settings, then its arrays, one after the other.
-The page asks for the size of a block, writes the header and never looks behind it.
+Every function in `EXPORTS` becomes one of the WebAssembly module. It takes whole
+numbers, doubles and pointers to doubles; formulas are those of `wsbnb.kernels`. A policy
+lives in a *block* of doubles: a header with its settings, then its arrays, one after the
+other. The page asks for the size of a block, writes the header and never looks behind it.
 """
 
 import math
@@ -249,7 +249,7 @@ def _copy(source, d, out):
 
 
 def begin(block, mean, cov):
-    """From a header, a prior mean (d,) and covariance (d, d): a policy that knows nothing.
+    """From a header, a prior mean (d,) and covariance (d, d): a policy without data.
 
     Returns 0 where the covariance is not positive definite.
     """
@@ -273,7 +273,7 @@ def begin(block, mean, cov):
 
 @compiled
 def _settle(h, d, P0, P0_squared, h0, mu, C, work):
-    """Everything that follows from the prior: h0, P0 squared, the radius's constants."""
+    """What follows from the prior: h0, P0 squared, the constants of the radius."""
     trace, length = 0.0, 0.0
     for i in range(d):
         trace += C[i, i]
@@ -339,13 +339,9 @@ def _radius(block, d):
     P0, P0_squared, h0 = _matrices(block)
     estimate.refresh(state, work)
     if h[PENALTY] == CONVEX:
-        part = explore.penalty(
-            explore.Convex(P0, P0_squared, h0, S), state, work, d
-        )
+        part = explore.penalty(explore.Convex(P0, P0_squared, h0, S), state, work, d)
     elif h[PENALTY] == TRIANGLE:
-        part = explore.penalty(
-            explore.Triangle(P0, P0_squared, h0, S), state, work, d
-        )
+        part = explore.penalty(explore.Triangle(P0, P0_squared, h0, S), state, work, d)
     elif h[PENALTY] == EXACT:
         part = explore.penalty(explore.Exact(P0, P0_squared, h0, S), state, work, d)
     else:
@@ -400,7 +396,7 @@ def _learn(block, reward, steps, weight):
 def play(block, n, sets, m, learning, arms, rewards, noise, normals, chosen):
     """As `rounds.play`: n rounds that choose, and learn if they shall; how many it was.
 
-    `arms` is (sets, d, K) with one set or n of them, `rewards` (n, K), `normals` (n, m).
+    `arms` is (sets, d, K), one set or n of them; `rewards` (n, K), `normals` (n, m).
     """
     d, K, _ = _sizes(block)
     X, paid = carray(arms, (sets, d, K)), carray(rewards, (n, K))

@@ -27,7 +27,7 @@ CUSTOM, IMPORT, FUNCTION, EXPORT = 0, 2, 3, 7
 
 
 def compiled_alone(scratch):
-    """Tell Numba, which is not yet imported, to compile for no machine in particular."""
+    """Tell Numba, not yet imported, to compile for no machine in particular."""
     if "numba" in sys.modules:
         raise RuntimeError("Numba is imported already: compile in a process of its own")
     os.environ.update(
@@ -77,7 +77,9 @@ def portable(text, name, signature):
     text = re.sub(
         r"^target datalayout.*$", f'target datalayout = "{LAYOUT}"', text, flags=re.M
     )
-    text = re.sub(r'"(target-cpu|target-features|probe-stack|tune-cpu)"="[^"]*"', "", text)
+    text = re.sub(
+        r'"(target-cpu|target-features|probe-stack|tune-cpu)"="[^"]*"', "", text
+    )
     return text + _door(name, target, signature)
 
 

@@ -346,9 +346,15 @@
     const core = await window.wsbnb.instance();
     const rows = el("tbody");
     const voice = speaker();
+    const native = Object.fromEntries((place.dataset.native || "").split(" ").filter(Boolean)
+      .map((entry) => entry.split(":")).map(([p, d, v]) => [`${p}:${d}`, v]));
+    const columns = ["policy", "dimension"];
+    if (place.dataset.native) columns.push("native, µs");
+    columns.push("here, µs");
+    const size = (await window.wsbnb.bytes).byteLength;
     function measure() {
       rows.replaceChildren();
-      for (const d of [2, 8, 16])
+      for (const d of [2, 6, 16])
         for (const policy of ["WSBLinTS", "WSBLinUCB", "DLinUCB"]) {
           const spec = { kind: "jumps", d, K: 48, T: 2000, parts: 4, variance: 0.15 };
           const mark = core.mark();
@@ -366,16 +372,21 @@
           }
           core.release(mark);
           const micro = (1000 * best) / spec.T;
-          rows.append(el("tr", {}, el("td", {}, L.STYLES[policy][0]), el("td", {}, `${d}`),
-            el("td", {}, micro.toFixed(2))));
+          const cells = [L.STYLES[policy][0], `${d}`];
+          if (place.dataset.native) cells.push(native[`${policy}:${d}`]);
+          cells.push(micro.toFixed(2));
+          rows.append(el("tr", {}, ...cells.map((text) => el("td", {}, text))));
         }
-      voice.say(`Measured in this browser. The module was ready ` +
+      const scripts = performance.getEntriesByType("resource")
+        .filter((e) => /live/.test(e.name)).reduce((all, e) => all + e.decodedBodySize, 0);
+      voice.say(`Measured in this browser. The module has ${(size / 1000).toFixed(1)} kB` +
+        `${scripts ? `, all live scripts and styles of this page ` +
+          `${(scripts / 1000).toFixed(0)} kB` : ""}; it was ready ` +
         `${window.wsbnb.loaded.toFixed(0)} ms after its script had been read.`);
     }
     frame(place, "Microseconds a round, here and now, 48 arms",
-      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "policy"),
-        el("th", { scope: "col" }, "dimension"),
-        el("th", { scope: "col" }, "µs a round"))), rows),
+      el("table", {}, el("thead", {}, el("tr", {}, ...columns.map((text) =>
+        el("th", { scope: "col" }, text)))), rows),
       button("measure again", measure), voice.node);
     measure();
   };
