@@ -1,9 +1,10 @@
 """What a page calls: a policy in one block of memory, played by the library's kernels.
 
 Every function in `EXPORTS` becomes one of the WebAssembly module. It takes whole
-numbers, doubles and pointers to doubles; formulas are those of `wsbnb.kernels`. A policy
-lives in a *block* of doubles: a header with its settings, then its arrays, one after the
-other. The page asks for the size of a block, writes the header and never looks behind it.
+numbers, doubles and pointers to doubles; formulas are those of `wsbnb.kernels`. A
+policy lives in a *block* of doubles: a header with its settings, then its arrays, one
+after the other. The page asks for the size of a block, writes the header and never
+looks behind it.
 """
 
 import math

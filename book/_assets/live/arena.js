@@ -160,6 +160,12 @@ print(results.summary())
       catch { location.hash = write(state); }
     }
 
+    /* A smaller change, no step of its own for the back button. */
+    function note() {
+      try { history.replaceState(null, "", write(state)); }
+      catch { /* the address stays as it was */ }
+    }
+
     /* Something was chosen: remember it, and compare anew. */
     function changed(update) {
       Object.assign(state, update);
@@ -287,7 +293,7 @@ print(results.summary())
     function toggle() {
       if (timer) {
         pause();
-        history.replaceState(null, "", write(state));
+        note();
         showRound();
         return;
       }
@@ -306,11 +312,11 @@ print(results.summary())
         go(t);
       });
       scrub.input.addEventListener("change", () =>
-        history.replaceState(null, "", write(state)));
+        note());
       const names = Object.fromEntries(entries.map((e, i) => [i, e.label]));
       const who = choice("watch", names, `${state.watch}`, (i) => {
         state.watch = +i;
-        history.replaceState(null, "", write(state));
+        note();
         showRound();
       });
       const pace = choice("speed", { 10: "10 rounds a second", 20: "20", 100: "100", 500: "500" },
@@ -420,8 +426,9 @@ print(results.summary())
       if (regret.x1 !== undefined) go(regret.at(event)[0]);
     });
     place.addEventListener("keydown", (event) => {
-      if (event.target.closest("input, select, button, pre, summary")) return;
-      if (event.key === " ") { event.preventDefault(); toggle(); }
+      if (event.key !== " " || !scrub || event.target !== scrub.input) return;
+      event.preventDefault();
+      toggle();
     });
     L.frame(place, "The arena", presets,
       el("div", { class: "wl-views" },
