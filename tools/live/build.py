@@ -35,8 +35,9 @@ def main(folder):
     module = binary()
     text = base64.b64encode(gzip.compress(module, 9, mtime=0)).decode()
     (folder / "live.wasm").write_bytes(module)
-    script = folder / "live-wasm.js"
-    script.write_text(f'window.wsbnbModule = "{text}";\n', encoding="utf-8")
+    script, unfinished = folder / "live-wasm.js", folder / "live-wasm.unfinished"
+    unfinished.write_text(f'window.wsbnbModule = "{text}";\n', encoding="utf-8")
+    unfinished.replace(script)  # it is there when all of it is
     print(f"live: {len(module)} bytes of WebAssembly, {len(text)} in {script}")
 
 

@@ -34,6 +34,8 @@ SPLIT_HORIZON, SPLIT_NONE, SPLIT_ANYTIME = range(3)  # SPLIT
 TRACE, LAMBDA_MAX = range(2)  # CONSTANT
 STATIC, CONVEX, TRIANGLE, EXACT = range(4)  # PENALTY
 
+#: The kernel itself, without what lets Python call it.
+_expected_rewards = compiled(expected_rewards.py_func)
 LANES = 8
 F, I = types.float64, types.int32
 P, IP = types.CPointer(F), types.CPointer(I)
@@ -608,7 +610,7 @@ def arms(sets, d, K, X):
 
 def expect(n, d, K, sets, theta, X, out):
     """Expected rewards (n, K), by `rounds.expected_rewards`."""
-    expected_rewards(
+    _expected_rewards(
         carray(theta, (n, d)), carray(X, (sets, d, K)), carray(out, (n, K))
     )
     return 1
