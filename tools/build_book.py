@@ -36,6 +36,8 @@ SECONDS_PER_CELL = 600
 SOURCES = [
     "book",
     "wsbnb",
+    "tools/live",
+    "tools/sphinx_live.py",
     "_config.yml",
     "_toc.yml",
     "CHANGELOG.md",
