@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from common import ROOT, SCRATCH, checksum
+from common import ROOT, SCRATCH, checksum, locked
 
 SOURCES = ["tools/live", "wsbnb/kernels"]
 SCRIPTS = ["live-wasm.js", "live/core.js", "live/parts.js", "live/widgets.js"]
@@ -24,14 +24,19 @@ def compiled():
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
     key = checksum([ROOT / source for source in SOURCES])[:16]
     folder = SCRATCH / "-".join(["live", key, *versions])
-    if not (folder / "live-wasm.js").is_file():
-        command = [sys.executable, str(ROOT / "tools/live/build.py"), str(folder)]
-        if subprocess.run(command, cwd=ROOT).returncode:
-            raise RuntimeError(
-                "the kernels could not be compiled for the page, see above; they need "
-                f"numba and llvmlite of requirements.txt, here are {versions}"
-            )
+    with locked(SCRATCH / "live.lock", "compiles the kernels for the page"):
+        if not (folder / "live-wasm.js").is_file():
+            compile_into(folder, versions)
     return folder
+
+
+def compile_into(folder, versions):
+    command = [sys.executable, str(ROOT / "tools/live/build.py"), str(folder)]
+    if subprocess.run(command, cwd=ROOT).returncode:
+        raise RuntimeError(
+            "the kernels could not be compiled for the page, see above; they need "
+            f"numba and llvmlite of requirements.txt, here are {versions}"
+        )
 
 
 def add_static_files(app, config):
