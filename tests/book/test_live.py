@@ -19,8 +19,9 @@ import sphinx_live  # noqa: E402
 
 WIDGETS = """
 <div class="wsbnb-live" data-live="{}" data-policies="WSBLinTS DLinTS"
- data-knobs="discount scale noise"><p>still</p></div>"""
-KINDS = ["arena", "posterior", "learner", "knob", "speed"]
+ data-knobs="discount scale noise" data-world="still" data-question="How many times?"
+ data-pair="WSBLinTS:0.9:1 WSBLinTS:1:1" data-rounds="500"><p>still</p></div>"""
+KINDS = ["arena", "posterior", "learner", "knob", "speed", "guess"]
 READY = "[data-live={}][data-ready]"
 
 
@@ -190,6 +191,23 @@ def test_the_learner_gets_an_answer(browser, served):
         tab.wait_for_timeout(500)
         text = tab.locator(".wl-said").inner_text()
     assert "Your regret is" in text and "You guessed 40" in text
+
+
+def test_the_answer_comes_after_the_guess(browser, served):
+    with look.Visit(browser, served, "guess.html") as visit:
+        tab = visit.tab
+        press = tab.get_by_role("button", name="play it")
+        press.click()
+        said = tab.locator(".wl-said")
+        tab.wait_for_timeout(400)
+        assert said.inner_text().startswith("Type a number first")
+        tab.get_by_label("How many times?").fill("3")
+        press.click()
+        tab.wait_for_function(
+            "() => document.querySelector('.wl-said').textContent.startsWith('You')"
+        )
+        ratio = float(said.inner_text().split("It is ")[1].split(":")[0])
+    assert ratio > 2  # forgetting costs where nothing moves
 
 
 def test_silence_leads_back_to_the_prior(browser, served):

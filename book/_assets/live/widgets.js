@@ -340,6 +340,44 @@
     begin();
   };
 
+  // --- guess first -----------------------------------------------------------------
+
+  /* data-pair="policy:discount:scale policy:discount:scale": how many times as much does
+     the first lose? The answer is played only after a guess. */
+  L.widgets.guess = function (place) {
+    const T = +(place.dataset.rounds || 2000);
+    const sigma = +(place.dataset.noise || 0.39);
+    const world = { kind: place.dataset.world || "jumps", d: 2, K: 48, T, parts: 2,
+      step: 0.01, variance: sigma ** 2, redrawn: false };
+    const policies = place.dataset.pair.split(" ").map((text) => {
+      const [policy, discount, scale] = text.split(":");
+      return { policy, label: `${L.STYLES[policy][0]} with γ = ${discount}, scale ${scale}`,
+        settings: L.settingsOf(policy,
+          { d: 2, T, sigma, discount: +discount, scale: +scale }) };
+    });
+    const id = L.fresh("guess");
+    const input = el("input", { type: "number", id, min: 0, step: 0.1 });
+    const voice = speaker();
+    const reveal = () => {
+      if (input.value === "") {
+        voice.say("Type a number first: a guess that is wrong is remembered longer.");
+        input.focus();
+        return;
+      }
+      L.compare({ world, policies, seed: 1, trials: 24 }, (tally, grid, done) => {
+        if (!done) return;
+        const last = grid.length - 1;
+        const [a, b] = [0, 1].map((p) => tally.band(p).mean[last]);
+        voice.say(`You guessed ${input.value}. It is ${(a / b).toFixed(1)}: ` +
+          `${policies[0].label} lost ${a.toFixed(0)}, ${policies[1].label} ` +
+          `${b.toFixed(0)}, in the mean of 24 trials of ${T} rounds.`);
+      });
+    };
+    frame(place, "Guess first", el("p", {}, el("label", { for: id },
+      `${place.dataset.question} `), input, " ", button("play it", reveal)), voice.node);
+    voice.say("The answer is played when you have guessed.");
+  };
+
   // --- how fast it is here --------------------------------------------------------------
 
   L.widgets.speed = async function (place) {
