@@ -394,6 +394,22 @@ def test_slider_of_figures_and_of_paths():
     assert width == pytest.approx(height, rel=0.01)
 
 
+def test_a_view_cuts_lines_and_does_not_bend_them():
+    turn = np.linspace(0, 2 * np.pi, 9)
+    circle = 5 * np.cos(turn), 5 * np.sin(turn)
+    figure = interactive.slider_figure(
+        [{"a": circle}], ["1"], "Cut", equal=True, view=((-1, 1), (-1, 1))
+    )
+    html, data = _payload(figure)
+    points = np.array([p.split(",") for p in data["frames"][0][0].split()], float)
+    middle = (points.max(axis=0) + points.min(axis=0)) / 2
+    radii = np.linalg.norm(points - middle, axis=1)
+    np.testing.assert_allclose(radii, radii[0], rtol=1e-3)  # still a circle
+    assert radii[0] > 600 and "overflow:hidden" in html
+    with pytest.raises(ValueError, match="view must be"):
+        interactive.slider_figure([{"a": circle}], ["1"], "t", view=((1, 0), (0, 1)))
+
+
 def test_parts_of_a_policy_share_its_style_and_stay_out_of_the_legend():
     line = ([0.0, 1.0], [0.0, 1.0])
     names = ["WSB-LinTS", "WSB-LinTS: arm", "mine: arm"]

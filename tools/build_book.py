@@ -37,6 +37,8 @@ SECONDS_PER_CELL = 600
 SOURCES = [
     "book",
     "wsbnb",
+    "tools/live",
+    "tools/sphinx_live.py",
     "_config.yml",
     "_toc.yml",
     "CHANGELOG.md",

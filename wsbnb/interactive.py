@@ -96,6 +96,7 @@ def slider_figure(
     ylabel: str = "",
     fixed: Lines | None = None,
     equal: bool = False,
+    view: tuple[tuple[float, float], tuple[float, float]] | None = None,
 ) -> SliderFigure:
     """A slider over frames computed beforehand.
 
@@ -120,6 +121,9 @@ def slider_figure(
         Lines that stay, as name to ``(x, y)`` (lines only).
     equal : bool
         One unit is as long on both axes (lines only).
+    view : ((x0, x1), (y0, y1)), optional
+        The part of the plane that is shown (lines only); lines are cut at its edge.
+        Default: everything.
 
     Returns
     -------
@@ -148,7 +152,10 @@ def slider_figure(
         alt = escape(f"{title}, {labels[start]}")
         picture = f'<img class="wsb-frame" src="{data[start]}" alt="{alt}">'
     else:
-        picture, data = _lines(frames, start, fixed or {}, xlabel, ylabel, equal, title)
+        labels_of_axes = xlabel, ylabel
+        picture, data = _lines(
+            frames, start, fixed or {}, labels_of_axes, equal, view, title
+        )
     return _widget(picture, data, labels, title, caption, slider_label, start)
 
 
@@ -356,7 +363,25 @@ def _legend(styles):
     return f'<div class="wsb-legend">{entries}</div>'
 
 
-def _lines(frames, start, fixed, xlabel, ylabel, equal, title):
+def _window(view):
+    """The corners of a view as a line, from which the limits follow."""
+    (x0, x1), (y0, y1) = (vector("view", side, 2) for side in view)
+    if not (x0 < x1 and y0 < y1):
+        raise ValueError(f"view must be ((x0, x1), (y0, y1)) in order, got {view!r}")
+    return np.array([x0, x1]), np.array([y0, y1])
+
+
+def _cut(lines):
+    """Lines inside the axes only: an inner SVG shows nothing outside itself."""
+    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    return (
+        f'<svg x="{_LEFT}" y="{_TOP}" viewBox="{_LEFT} {_TOP} {width} {height}" '
+        f'style="width:{width}px;height:{height}px;background:none;overflow:hidden">'
+        f"{lines}</svg>"
+    )
+
+
+def _lines(frames, start, fixed, labels, equal, view, title):
     """The SVG of the starting frame, and the points of every frame."""
     frames = [_check_lines(f"frames[{i}]", frame) for i, frame in enumerate(frames)]
     fixed = _check_lines("fixed", fixed) if fixed else {}
@@ -367,7 +392,7 @@ def _lines(frames, start, fixed, xlabel, ylabel, equal, title):
                 f"frames[{i}] must have the lines {names}, got {list(frame)}"
             )
     every = [line for frame in (*frames, fixed) for line in frame.values()]
-    limits = _scales(every, equal)
+    limits = _scales(every if view is None else [_window(view)], equal)
     styles = _line_styles(names)
     # What stays is the reference: thin, dark and broken.
     resting = {name: ("#333333", "3 3") for name in fixed}
@@ -380,10 +405,11 @@ def _lines(frames, start, fixed, xlabel, ylabel, equal, title):
         _polyline(points, styles[name], True)
         for name, points in zip(names, data[start], strict=True)
     ]
+    drawn = "".join(still) + "".join(moving)
     svg = (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}">{_axes_svg(limits, xlabel, ylabel)}'
-        f"{''.join(still)}{''.join(moving)}</svg>"
+        f'aria-label="{escape(title)}">{_axes_svg(limits, *labels)}'
+        f"{drawn if view is None else _cut(drawn)}</svg>"
     )
     return _legend(styles | resting) + svg, data
 

@@ -1,0 +1,77 @@
+"""How the page's module is made: the format, what is refused, which page gets it."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "live")]
+import sphinx_live  # noqa: E402
+import wasm  # noqa: E402
+
+
+@pytest.mark.parametrize("number", [0, 1, 127, 128, 300, 2**32 - 1])
+def test_numbers_are_written_and_read(number):
+    written = wasm.uleb(number)
+    assert wasm.read_uleb(b"x" + written + b"y", 1) == (number, 1 + len(written))
+
+
+def imports(*names):
+    entries = [b"\x03env" + wasm._word(name) + b"\0\0" for name in names]
+    return wasm.uleb(len(entries)) + b"".join(entries)
+
+
+def test_a_module_that_no_page_can_serve_is_refused():
+    wasm.check_imports(b"")
+    wasm.check_imports(imports("log1p", "pow"))
+    with pytest.raises(ValueError, match="NRT_Allocate"):
+        wasm.check_imports(imports("log", "NRT_Allocate"))
+
+
+def test_exports_are_put_before_the_code():
+    header = b"\0asm\1\0\0\0"
+    symbol = b"\x00\x00\x02" + wasm._word("play")  # a function, number 2
+    table = b"\x08" + wasm.uleb(1 + len(symbol)) + b"\x01" + symbol
+    linking = wasm._word("linking") + b"\x02" + table
+    parts = [(2, imports("log")), (3, b"\x01\x00"), (10, b"code"), (0, linking)]
+    binary = header + b"".join(
+        bytes([n]) + wasm.uleb(len(part)) + part for n, part in parts
+    )
+    made = list(wasm.sections(wasm.with_exports(binary, ["play"])))
+    assert [number for number, _ in made] == [2, 3, 7, 10]
+    assert dict(made)[7] == b"\x01\x04play\x00\x02"
+
+
+def test_the_machine_must_be_forgotten_before_numba_wakes(tmp_path):
+    import numba  # noqa: F401
+
+    with pytest.raises(RuntimeError, match="process of its own"):
+        wasm.compiled_alone(tmp_path)
+
+
+class App:
+    def __init__(self):
+        self.files = []
+
+    def add_js_file(self, name, **options):
+        self.files.append(name)
+
+    add_css_file = add_js_file
+
+
+@pytest.mark.parametrize(
+    "body, arena, count",
+    [
+        ("<p>nothing</p>", False, 0),
+        ('<div class="wsbnb-live" data-live="knob"></div>', False, 5),
+        ('<div class="wsbnb-live" data-live="arena"></div>', True, 6),
+    ],
+)
+def test_only_live_pages_carry_the_scripts(body, arena, count):
+    app = App()
+    sphinx_live.add_scripts(app, "page", "page.html", {"body": body}, None)
+    assert len(app.files) == count and ("live/arena.js" in app.files) == arena
+    assets = ROOT / "book" / "_assets"
+    for name in app.files:
+        assert name == "live-wasm.js" or (assets / name).is_file()
