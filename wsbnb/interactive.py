@@ -375,7 +375,8 @@ def _cut(lines):
     """Lines inside the axes only: an inner SVG shows nothing outside itself."""
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
     return (
-        f'<svg x="{_LEFT}" y="{_TOP}" viewBox="{_LEFT} {_TOP} {width} {height}" '
+        f'<svg x="{_LEFT}" y="{_TOP}" width="{width}" height="{height}" '
+        f'viewBox="{_LEFT} {_TOP} {width} {height}" '
         f'style="width:{width}px;height:{height}px;background:none;overflow:hidden">'
         f"{lines}</svg>"
     )

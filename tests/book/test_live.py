@@ -11,6 +11,7 @@ import pytest
 
 from tests import live_cases, zoo
 from tests.book import browser as look
+from wsbnb import interactive
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ASSETS = ROOT / "book" / "_assets"
@@ -230,3 +231,27 @@ def test_all_of_it_stays_small():
     own = sum(file.stat().st_size for file in (ASSETS / "live").iterdir())
     carried = (sphinx_live.compiled() / "live-wasm.js").stat().st_size
     assert own + carried < 150_000
+
+
+def test_a_cut_picture_stays_true_to_its_axes(browser, tmp_path):
+    """A unit circle is two units wide and around 0, whatever leaves the view."""
+    turn = np.linspace(0, 2 * np.pi, 49)
+    unit = np.cos(turn), np.sin(turn)
+    figure = interactive.slider_figure(
+        [{"unit": unit, "huge": (9 * unit[0], 9 * unit[1])}],
+        ["1"],
+        "Cut",
+        equal=True,
+        view=((-2, 2), (-1.25, 1.45)),
+    )
+    text = f"<!doctype html><meta charset='utf-8'>{figure._repr_html_()}"
+    (tmp_path / "cut.html").write_text(text, encoding="utf-8")
+    with look.Visit(browser, tmp_path.as_uri(), "cut.html") as visit:
+        box = visit.tab.locator("polyline.wsb-frame").first.bounding_box()
+        ticks = {
+            word: visit.tab.get_by_text(word, exact=True).first.bounding_box()
+            for word in ("0", "2")
+        }
+    centre = {word: tick["x"] + tick["width"] / 2 for word, tick in ticks.items()}
+    assert abs(box["x"] + box["width"] / 2 - centre["0"]) < 2
+    assert abs(box["width"] - (centre["2"] - centre["0"])) < 3
