@@ -235,8 +235,8 @@ def in_child(work, seconds):
     return pickle.loads(data) if data else SLOW
 
 
-def judge(notebook, chosen, seconds=300):
-    """Run a chapter and all chosen mutations of it."""
+def judge(notebook, chosen, seconds=300, tell=lambda mutation, fate: None):
+    """Run a chapter and all chosen mutations of it; `tell` hears of each at once."""
     cells = [
         (cell["id"], ast.parse(rules.without_magics(rules.source(cell))))
         for _, cell in rules.code_cells(notebook)
@@ -261,6 +261,7 @@ def judge(notebook, chosen, seconds=300):
                 fate[mutation] = CAUGHT if answer else SURVIVED
             else:
                 fate[mutation] = answer
+            tell(mutation, fate[mutation])
         exec(codes[number][0], space)
     if space["_failed"]:
         raise AssertionError(f"the chapter itself fails: {space['_failed']}")
@@ -273,14 +274,18 @@ def sample(notebook, count, seed=0):
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
 
+def tell_survivor(mutation, fate):
+    """Said at once: a long run that is stopped has still said something."""
+    if fate == SURVIVED:
+        where = f"{mutation.cell}, line {mutation.line}"
+        words = f"  survived: {where}: {mutation.before}  ->  {mutation.after}"
+        print(words, file=sys.stderr, flush=True)
+
+
 def show(path, report, verbose):
     fates = (CAUGHT, CRASHED, SURVIVED, SLOW)
     counts = ", ".join(f"{report.count(fate)} {fate}" for fate in fates)
     print(f"{path.name}: {report.share_caught:.0%} of {len(report.fate)}: {counts}")
-    for mutation, fate in report.fate.items():
-        if fate == SURVIVED:
-            where = f"{mutation.cell}, line {mutation.line}"
-            print(f"  survived: {where}: {mutation.before}  ->  {mutation.after}")
     if verbose:
         for where in report.never_failed:
             print(f"  never failed: {where}")
@@ -300,7 +305,7 @@ def main(arguments=None):
         os.chdir(path.parent)  # as the build does
         try:
             chosen = sample(notebook, options.sample, options.seed)
-            report = judge(notebook, chosen, options.seconds)
+            report = judge(notebook, chosen, options.seconds, tell_survivor)
         finally:
             os.chdir(here)
         show(path, report, options.asserts)
