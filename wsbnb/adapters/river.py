@@ -55,6 +55,28 @@ class RiverPolicy(bandit.base.ContextualPolicy):
         super().__init__(reward_obj, burn_in=burn_in)
         self.policy, self.features = policy.copy(), features
 
+    def clone(
+        self, new_params: Any = None, include_attributes: bool = False
+    ) -> "RiverPolicy":
+        """A new one that has learnt nothing; river plays clones.
+
+        Parameters
+        ----------
+        new_params : dict, optional
+            Arguments of the constructor to replace.
+        include_attributes : bool, default False
+            As in river; True is not supported.
+        """
+        if include_attributes:
+            raise ValueError("include_attributes must be False, got True; use copy")
+        words = {
+            "policy": self.policy.clone(),
+            "features": self.features,
+            "reward_obj": self.reward_obj.clone(),
+            "burn_in": self.burn_in,
+        }
+        return type(self)(**{**words, **(new_params or {})})
+
     def _row(self, arm, context):
         if callable(self.features):
             return self.features(arm, context)
