@@ -26,7 +26,10 @@ class Policy:
     `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
     in `_choose` only, and must keep everything else it knows in plain attributes.
 
-    One policy may be used from several threads: `pull` and `update` take turns.
+    One policy may be used from several threads: `pull`, `update`, `decay`, `scores` and
+    `save` take turns, so that nothing is lost and nothing half-learnt is seen or saved.
+    In which order the threads get their turns is not promised. Whoever reads
+    ``policy.posterior`` meanwhile takes a :meth:`copy` of the policy first.
     """
 
     #: Name in tables and pictures.
