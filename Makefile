@@ -5,13 +5,14 @@
 PYTHON ?= python3
 CHAPTER ?=
 PORT ?= 8000
+MUTANTS ?= --sample 24
 PY := .venv/bin/python
 export JOBS
 
 .DEFAULT_GOAL := help
 .PHONY: help env book test test-core test-pages test-notebook chapter \
-        serve lab lab-sources run-twice pdf mutants lint format strip lock upgrade \
-        wheel clean distclean
+        serve lab lab-sources run-twice pdf audit mutants lint format strip lock \
+        upgrade wheel clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +79,12 @@ lock: env  ## write requirements.txt again, keeping the pinned versions
 
 upgrade: env  ## write requirements.txt again with the newest versions
 	@$(PY) tools/lock.py --upgrade
+
+audit: env  ## ask a public database for known flaws in the locked packages
+	@$(PY) tools/audit.py
+
+mutants: env  ## break the code on purpose: a sample, or all with MUTANTS=--full
+	@$(PY) tools/mutants.py $(MUTANTS)
 
 wheel: env  ## build the package into dist/
 	@$(PY) -m build --no-isolation

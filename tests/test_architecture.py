@@ -20,7 +20,7 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 # From left to right. Names of one line stand beside each other and do not import one
 # another. A package that is named as a whole (bounds, environments) is one place.
 PICTURE = """
-_types
+_types _interrupt
 _validate _files _guide
 kernels.vectors kernels.compiling
 kernels.linear

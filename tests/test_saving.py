@@ -289,6 +289,8 @@ def test_a_changed_digit_is_refused(tmp_path):
     digits = [i for i in range(start, len(text)) if text[i] in "12345678"]
     for i in digits[:: len(digits) // 60]:
         changed = text[:i] + str(int(text[i]) + 1) + text[i + 1 :]
+        if same_numbers(changed, text):
+            continue  # a seventeenth digit may stand for the same double
         assert "its checksum does not fit" in refuse(path, changed)
     path.write_text(text)
     wsbnb.load(path)

@@ -27,6 +27,9 @@ bounds, environments, weights, exploration, datasets, plotting, paper
     explore, real data, pictures, and the paper's tables.
 """
 
+import wsbnb._interrupt  # noqa: F401  (before anything that takes long)
+
+# isort: split
 import importlib
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,18 @@
 """Files that are whole or not there."""
 
+import hashlib
 import os
+import platform
+import re
+import time
 import uuid
 from pathlib import Path
 
 from wsbnb._types import Any, FilePath
+
+#: Hidden files of writers elsewhere are left alone for this long, in seconds.
+ABANDONED = 24 * 3600.0
+_HIDDEN = re.compile(r"\..+\.(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{32}")
 
 
 def replace_file(path: FilePath, *data: Any) -> None:
@@ -30,7 +38,8 @@ def replace_file(path: FilePath, *data: Any) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"path must name a file, got the folder {path}")
     # Opened as any file is, so that the user's own mask decides who may read it.
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    writer = f"{_host()}-{os.getpid()}-{uuid.uuid4().hex}"
+    temporary = path.with_name(f".{path.name}.{writer}")
     try:
         with temporary.open("xb") as file:
             for part in data:
@@ -38,6 +47,65 @@ def replace_file(path: FilePath, *data: Any) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        # Say where the file was to be, not the hidden name of its first half.
+        raise type(error)(error.errno, error.strerror, str(path)) from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: FilePath) -> list[str]:
+    """Remove the hidden files of writers that were killed; return their names.
+
+    A file goes if its writer ran on this computer and runs no more, or if it is a day
+    old.
+
+    Parameters
+    ----------
+    folder : path-like
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep(folder)
+    []
+    """
+    swept = []
+    for path in sorted(Path(folder).glob(".*")):
+        name = _HIDDEN.fullmatch(path.name)
+        if name and _is_abandoned(path, name["host"], int(name["process"])):
+            path.unlink(missing_ok=True)
+            swept.append(path.name)
+    return swept
+
+
+def _is_abandoned(path, host, process):
+    if host == _host() and not _runs(process):
+        return True
+    try:
+        return time.time() - path.stat().st_mtime > ABANDONED
+    except FileNotFoundError:  # somebody was quicker
+        return False
+
+
+def _host():
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _runs(process):
+    if os.name != "posix":  # a signal would end it there
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -16,7 +16,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from wsbnb._files import replace_file
+from wsbnb._files import replace_file, sweep
 from wsbnb._types import FilePath
 from wsbnb.paper.settings import Cell
 from wsbnb.results import Results
@@ -105,6 +105,7 @@ class Cache:
 
     def __init__(self, folder: FilePath | None = None) -> None:
         self.folder = cache_folder(folder)
+        self._swept = False
 
     def path(self, cell: Cell, seed: int) -> Path:
         """The file of a cell.
@@ -162,6 +163,9 @@ class Cache:
             regret=result.regret[:, 0],
         )
         self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._swept:
+            sweep(self.folder)  # what a killed run has left
+            self._swept = True
         replace_file(self.path(cell, seed), buffer.getvalue())
 
 

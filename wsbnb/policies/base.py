@@ -36,10 +36,10 @@ class Policy:
     `_get_state`, `_set_state` and :func:`wsbnb.register`. It may draw from `self._rng`
     in `_choose` only, and must keep everything else it knows in plain attributes.
 
-    One policy may be used from several threads: its methods take turns, so that no
-    update is lost. What is drawn for whom depends on who comes first, and a `pull` may
-    follow another thread's `update`. `policy.posterior` is the live object: read it, or
-    call it, while other threads update only through ``policy.copy()``.
+    One policy may be used from several threads: `pull`, `update`, `decay`, `scores` and
+    `save` take turns, so that nothing is lost and nothing half-learnt is seen or saved.
+    In which order the threads get their turns is not promised. Whoever reads
+    ``policy.posterior`` meanwhile takes a :meth:`copy` of the policy first.
     """
 
     #: Name in tables and pictures.

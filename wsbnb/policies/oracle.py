@@ -90,7 +90,9 @@ class Oracle(Policy):
         ----------
         steps : int, default 1
         """
-        self._clock += _validate.integer("steps", steps, minimum=0)
+        steps = _validate.integer("steps", steps, minimum=0)
+        with self._turn:
+            self._clock += steps
 
     def _play_rounds(self, arms, expected, noise):
         self._clock += len(noise)

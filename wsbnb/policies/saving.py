@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from wsbnb import _validate, exploration, weights
-from wsbnb._files import replace_file
+from wsbnb._files import replace_file, sweep
 from wsbnb._types import Any, FilePath, Registered, Seed
 from wsbnb.clicks import LogisticPosterior
 from wsbnb.policies import old_files
@@ -110,7 +110,9 @@ def save(policy: Any, path: FilePath) -> None:
     # Through text once, so that the checksum is over what a reader will see.
     content = json.loads(json.dumps(content, default=_plain, allow_nan=False))
     content["checksum"] = _checksum(content)
-    replace_file(path, json.dumps(content, indent=1).encode())
+    text = json.dumps(content, indent=1).encode()
+    replace_file(path, text)
+    sweep(Path(path).parent)
 
 
 def _checksum(content):

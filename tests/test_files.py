@@ -1,0 +1,120 @@
+"""Writing: full disks, folders that may not be written, writers that were killed."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from tests import zoo
+from wsbnb import _files
+from wsbnb.paper import cli
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def hidden(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("when", ["open", "fsync", "replace"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+def test_an_error_names_the_file_that_was_asked_for(
+    when, number, tmp_path, monkeypatch
+):
+    """Not the hidden one; the old content stays, and nothing is left beside it."""
+    path = tmp_path / "out.csv"
+    path.write_bytes(b"old")
+
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number), "some/hidden/name")
+
+    with monkeypatch.context() as patched:
+        target = _files.Path if when == "open" else os
+        patched.setattr(target, when, fail)
+        with pytest.raises(OSError) as caught:
+            _files.replace_file(path, b"new")
+    assert caught.value.errno == number and caught.value.filename == str(path)
+    assert path.read_bytes() == b"old" and hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "number, words",
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EROFS, "give --out and --cache folders that you may write to"),
+        (errno.EACCES, "give --out and --cache folders that you may write to"),
+    ],
+)
+def test_the_command_says_what_to_do_in_one_line(
+    number, words, tmp_path, monkeypatch, capsys
+):
+    def fail(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    words_given = ["reproduce", "table2", "--trials", "1", "--dims", "2", "--quiet"]
+    words_given += ["--scenario", "abrupt", "--horizon", "8", "--n-jobs", "1"]
+    folders = ["--out", str(tmp_path / "t.csv"), "--cache", str(tmp_path / "cache")]
+    assert cli.main([*words_given, *folders]) == 1
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("wsbnb: ") and len(said.splitlines()) == 1
+    assert words in said and str(tmp_path) in said
+
+
+def test_killed_writers_are_swept_up(tmp_path):
+    """A process that dies between writing and renaming leaves a hidden file."""
+    code = textwrap.dedent(
+        f"""
+        import os, signal
+        from wsbnb import _files
+        os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        _files.replace_file({str(tmp_path / "policy.json")!r}, b"half")
+        """
+    )
+    variables = {**os.environ, "PYTHONPATH": ROOT}
+    done = subprocess.run([sys.executable, "-c", code], env=variables)
+    assert done.returncode == -signal.SIGKILL
+    assert len(hidden(tmp_path)) == 1
+    zoo.make("Greedy").save(tmp_path / "other.json")
+    assert hidden(tmp_path) == []
+
+
+def test_what_may_be_somebody_s_work_stays(tmp_path):
+    ours = tmp_path / f".a.{_files._host()}-{os.getpid()}-{'0' * 32}"
+    elsewhere = tmp_path / f".a.{'f' * 8}-1-{'0' * 32}"
+    other = tmp_path / ".gitignore"
+    for path in (ours, elsewhere, other):
+        path.write_text("x")
+    assert _files.sweep(tmp_path) == []
+    old = time.time() - _files.ABANDONED - 60.0
+    for path in (ours, elsewhere, other):
+        os.utime(path, (old, old))
+    assert _files.sweep(tmp_path) == sorted([ours.name, elsewhere.name])
+    assert other.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("late", ["numba", "numpy"])
+def test_an_interrupt_during_the_import_is_quiet(late, tmp_path):
+    """It comes while a package that we need is being imported."""
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / f"{late}.py").write_text(code)
+    command = [sys.executable, "-m", "wsbnb", "bench", "--quick"]
+    variables = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, env=variables, capture_output=True, cwd=tmp_path)
+    assert done.returncode in (130, -signal.SIGINT)
+    assert done.stdout + done.stderr == b""
+
+
+def test_other_programs_keep_their_tracebacks(tmp_path):
+    code = "import wsbnb, sys\nassert sys.excepthook is sys.__excepthook__\n"
+    variables = {**os.environ, "PYTHONPATH": ROOT}
+    (tmp_path / "mine.py").write_text(code)
+    for words in (["-c", code], ["-m", "mine"], ["mine.py"]):
+        done = subprocess.run([sys.executable, *words], env=variables, cwd=tmp_path)
+        assert done.returncode == 0
