@@ -412,8 +412,8 @@ class Benchmark:
         to : {"theory", "tuned", "kind", "carried"}
             Footing at which the best is looked for.
         draws : int, default 400
-            Bootstrap draws of the trials. The best policy is that of all trials: to look
-            for it in each draw again would favour the lucky, and shift every interval.
+            Bootstrap draws of the trials. The best policy is that of all trials: to
+            look for it in each draw again would shift every interval.
 
         Returns
         -------
