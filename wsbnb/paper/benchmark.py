@@ -412,7 +412,8 @@ class Benchmark:
         to : {"theory", "tuned", "kind", "carried"}
             Footing at which the best is looked for.
         draws : int, default 400
-            Bootstrap draws of the trials; the best is looked for in each again.
+            Bootstrap draws of the trials. The best policy is that of all trials: to
+            look for it in each draw again would shift every interval.
 
         Returns
         -------
@@ -426,7 +427,7 @@ class Benchmark:
             picks = rng.integers(0, len(mine), (draws, len(mine)))
             picks = np.vstack([np.arange(len(mine)), picks])  # first: as it came
             means = _resampled(mine, picks)
-            ratio = means / _resampled(best, picks).min(axis=0)
+            ratio = means / _of_the_best(best, picks)
             rank = means.argsort(axis=0).argsort(axis=0) + 1
             for i, policy in enumerate(mine):
                 row = {"world": world, "policy": policy, "kind": WORLDS[world].kind}
@@ -505,8 +506,7 @@ class Benchmark:
             mine, best = self.finals(world, footing), self.finals(world, to)
             picks = rng.integers(0, len(mine), (draws, len(mine)))
             picks = np.vstack([np.arange(len(mine)), picks])
-            least = _resampled(best, picks).min(axis=0)
-            logs.append(np.log(_resampled(mine, picks) / least))
+            logs.append(np.log(_resampled(mine, picks) / _of_the_best(best, picks)))
         values = np.array(logs)  # world, policy, draw
         kinds = np.array([WORLDS[world].kind for world in chosen])
         table = _with_range(values.mean(axis=0), "all")
@@ -602,6 +602,12 @@ class Benchmark:
 def _resampled(finals: pd.DataFrame, picks: Array) -> Array:
     """Mean regrets, (policy, draw)."""
     return finals.to_numpy().T[:, picks].mean(axis=2)
+
+
+def _of_the_best(finals, picks):
+    """Resampled means of the policy with the least mean over all trials."""
+    means = _resampled(finals, picks)
+    return means[means[:, 0].argmin()]
 
 
 def _range(values):

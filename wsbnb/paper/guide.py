@@ -84,6 +84,7 @@ def guide_rows(benchmark: Benchmark) -> pd.DataFrame:
     """
     frames = [
         pd.DataFrame(_standing(benchmark, moves, trusted))
+        .drop_duplicates(["policy", "scale", "memory"])
         .sort_values("ratio", kind="stable")
         .head(KEPT)
         for moves in MOVES
