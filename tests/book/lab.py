@@ -30,8 +30,8 @@ class Lab:
     """JupyterLab over a folder while the `with` block lasts, with its own settings.
 
     Nothing is installed into it and nothing is taken from the user's settings. It works
-    on a copy, since Lab saves what it has open. All
-    cells are drawn at once; Lab would otherwise draw only those on the screen.
+    on a copy, since Lab saves what it has open. All cells are drawn at once; Lab would
+    otherwise draw only those on the screen.
     """
 
     def __init__(self, folder, scratch):
