@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
+HIDDEN = shutil.ignore_patterns(".*")
 PATIENCE = 120  # seconds until the server answers
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
@@ -27,12 +29,15 @@ def free_port():
 class Lab:
     """JupyterLab over a folder while the `with` block lasts, with its own settings.
 
-    Nothing is installed into it and nothing is taken from the user's settings. All
-    cells are drawn at once; Lab would otherwise draw only those on the screen.
+    Nothing is installed into it and nothing is taken from the user's settings. It works
+    on a copy, since Lab saves what it has open. All cells are drawn at once; Lab would
+    otherwise draw only those on the screen.
     """
 
     def __init__(self, folder, scratch):
-        self.folder, self.scratch = pathlib.Path(folder), pathlib.Path(scratch)
+        self.scratch = pathlib.Path(scratch)
+        self.folder = self.scratch / "notebooks"
+        shutil.copytree(folder, self.folder, ignore=HIDDEN)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
 

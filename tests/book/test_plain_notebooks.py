@@ -4,7 +4,6 @@ Numbers and names are compared with the built pages, code with the sources.
 """
 
 import ast
-import json
 import os
 import pathlib
 import re
@@ -344,9 +343,10 @@ def test_looks_right_in_stock_lab(entry, plain, running_lab, browser):
 def test_lab_shows_what_is_wrong_with_a_source(tmp_path, browser):
     """The checks in Lab can fail: a source of the book is not a plain notebook."""
     path = pathlib.Path("book/part1_estimators/02_wrls.ipynb")
-    (tmp_path / "source.ipynb").write_text((sources.ROOT / path).read_text("utf-8"))
-    assert json.loads((tmp_path / "source.ipynb").read_text("utf-8"))["cells"]
-    with lab.Lab(tmp_path, tmp_path / "scratch") as running:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "source.ipynb").write_text((sources.ROOT / path).read_text("utf-8"))
+    with lab.Lab(folder, tmp_path) as running:
         tab = running.open(browser, "source.ipynb")
         assert list(lab.red_formulas(tab)) and list(lab.raw_markup(tab))
         tab.context.close()
