@@ -80,6 +80,11 @@ def test_page_plays_the_arms_of_the_library(name, tab):
         ({"settings": {"gamma": 0.9}}, "settings must be among"),
         ({"settings": {"discount": 2.0}}, "discount must be a number"),
         ({"settings": {"prior_cov": -1.0}}, "prior_cov must be positive definite"),
+        ({"settings": {"prior_cov": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}}, "symmetric"),
+        (
+            {"settings": {"prior_cov": [1.0, 2.0]}},
+            "must be a number, 3 numbers",
+        ),
         ({"settings": {"noise_std": None}}, "noise_std must be given"),
         ({"noise": [0.0]}, "noise must be 150 numbers"),
         ({"normals": [[0.0]]}, "normals must be 150 rows"),

@@ -74,6 +74,7 @@ function wsbnbCore(module) {
     const [required, optional] = POLICIES[policy];
     const s = {};
     for (const [name, value] of Object.entries(given || {})) {
+      if (name === "rng") continue; // normals are given
       if (![...required, ...optional].includes(name))
         refuse("settings", name, `among ${[...required, ...optional].join(", ")}`);
       if (value !== null && value !== undefined) s[name] = value;
@@ -112,15 +113,21 @@ function wsbnbCore(module) {
   }
 
   function square(d, value) {
+    const allowed = `a number, ${d} numbers or ${d} rows of ${d}`;
+    const rows = Array.from(typeof value === "number" ? [] : value || []);
+    const fits = (row) => typeof row === "number" || (row && row.length === d);
+    if (typeof value !== "number" && !(rows.length === d && rows.every(fits)))
+      refuse("prior_cov", value, allowed);
     const out = new Float64Array(d * d);
     for (let i = 0; i < d; i++) {
       if (typeof value === "number") out[i * d + i] = value;
       else if (typeof value[i] === "number") out[i * d + i] = value[i];
       else for (let k = 0; k < d; k++) out[i * d + k] = value[i][k];
     }
-    const right = typeof value === "number" || value.length === d;
-    if (!right || out.some((v) => !Number.isFinite(v)))
-      refuse("prior_cov", value, `a number, ${d} numbers or ${d} rows of ${d}`);
+    if (out.some((v) => !Number.isFinite(v))) refuse("prior_cov", value, allowed);
+    const size = out.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+    if (out.some((v, j) => Math.abs(v - out[(j % d) * d + Math.floor(j / d)]) > 1e-8 * size))
+      refuse("prior_cov", value, "symmetric");
     return out;
   }
 

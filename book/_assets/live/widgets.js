@@ -394,7 +394,7 @@
       rows.replaceChildren();
       for (const d of [2, 6, 16])
         for (const policy of ["WSBLinTS", "WSBLinUCB", "DLinUCB"]) {
-          const spec = { kind: "jumps", d, K: 48, T: 2000, parts: 4, variance: 0.15 };
+          const spec = { kind: "jumps", d, K: 48, T: 6000, parts: 4, variance: 0.15 };
           const mark = core.mark();
           const world = core.world(spec, 1, 0);
           const settings = L.settingsOf(policy,
