@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-PAGE = pathlib.Path(__file__).parents[1] / "book" / "part5_use" / "api.md"
+BOOK = pathlib.Path(__file__).parents[1] / "book"
+PAGES = sorted((BOOK / "api").glob("*.md"))
 DIRECTIVE = re.compile(
     r"^\.\. auto(?:class|function|exception):: (wsbnb[\w.]*)$", re.MULTILINE
 )
@@ -86,7 +87,7 @@ PUBLIC = public_things()
 
 @pytest.fixture(scope="module")
 def listed():
-    return entries(PAGE.read_text(encoding="utf-8"))
+    return [name for page in PAGES for name in entries(page.read_text("utf-8"))]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -126,3 +127,22 @@ def test_the_pattern_sees_entries():
     text = ".. autoclass:: wsbnb.A\n   :members:\n\n.. autofunction:: wsbnb.b.c\n"
     assert entries(text) == ["wsbnb.A", "wsbnb.b.c"]
     assert entries("the class wsbnb.A") == []
+
+
+# --- the pages ------------------------------------------------------------------------
+
+SUMMARY = re.compile(r"^   (wsbnb[\w.]*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_opens_with_a_table_of_its_names(page):
+    text = page.read_text(encoding="utf-8")
+    assert entries(text)
+    assert SUMMARY.findall(text.partition("\n```\n")[0]) == entries(text)
+
+
+def test_the_first_page_leads_to_all():
+    first = (BOOK / "part5_use" / "api.md").read_text(encoding="utf-8")
+    assert [p.name for p in PAGES if f"(../api/{p.name})" not in first] == []
+    toc = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
+    assert [p.stem for p in PAGES if f"file: book/api/{p.stem}\n" not in toc] == []

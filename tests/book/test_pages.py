@@ -92,7 +92,7 @@ def test_every_figure_of_the_notebook_is_there(entry, html):
 @pytest.mark.parametrize("entry", NOTEBOOKS)
 def test_code_leads_to_the_reference(entry, html):
     soup = links.soup(links.html_of(entry, html))
-    linked = soup.select(".cell_input a[href*='part5_use/api.html#wsbnb.']")
+    linked = soup.select(".cell_input a[href*='/api/'][href*='.html#wsbnb.']")
     assert linked, "no name of the package in a code cell leads to the API reference"
 
 
