@@ -145,7 +145,8 @@ def recommend(
     trust = _validate.flag("trust_noise", trust_noise)
     mean = np.zeros(dim) if prior_mean is None else prior_mean
     mean = _validate.vector("prior_mean", mean, dim=dim)
-    prior = {"prior_mean": mean, "prior_cov": prior_cov, "noise_std": noise_std}
+    prior: dict[str, Any] = {"prior_mean": mean, "prior_cov": prior_cov}
+    prior["noise_std"] = noise_std
     fit = _fitted(log, dim)
     if fit is not None:
         prior = fit.prior if noise_std is None else fit.prior | {"noise_std": noise_std}
@@ -158,7 +159,7 @@ def recommend(
     with outside_on_purpose():
         build = BUILDERS[first.policy]
         policy = build(prior, first.scale, memory, horizon).clone(rng)
-    world = _most_like(first.by_world, dim, n_arms, float(prior["noise_std"]))
+    world = _most_like(first.by_world, dim, n_arms, prior["noise_std"])
     return Recommendation(
         policy=policy,
         name=first.policy,

@@ -341,11 +341,12 @@ class OneCoordinatePath(PathRule):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import wsbnb.environments as we
     >>> path = we.OneCoordinatePath(cycles=2)
     >>> env = we.Environment(path, we.FixedArms(8), we.GaussianNoise(1.0), 500, 3)
     >>> theta = env.world(0).parameters(0, 500)
-    >>> (theta.std(axis=0) > 0).tolist()
+    >>> (np.ptp(theta, axis=0) > 0).tolist()
     [True, False, False]
     """
 

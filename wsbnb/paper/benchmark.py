@@ -169,8 +169,8 @@ def best_setting(grid: pd.DataFrame, policy: str, worlds: Sequence[str]) -> Sett
     >>> from wsbnb.paper import recorded_benchmark
     >>> from wsbnb.paper.benchmark import best_setting
     >>> grid = recorded_benchmark().tuning
-    >>> best_setting(grid, "WSB-LinTS", ["still"])[1]
-    inf
+    >>> best_setting(grid, "LinUCB", ["still"])
+    (0.25, inf)
     """
     part = grid[(grid["policy"] == policy) & grid["world"].isin(list(worlds))]
     table = part.pivot(index=["scale", "memory"], columns="world", values="regret")
@@ -332,8 +332,8 @@ class Benchmark:
     --------
     >>> from wsbnb.paper import recorded_benchmark
     >>> kept = recorded_benchmark()
-    >>> kept.profile("tuned", [1.0, 1e9]).iloc[-1].min()
-    1.0
+    >>> bool(kept.profile("tuned", [1.0, 1e9]).iloc[-1].min() == 1)
+    True
     """
 
     tuning: pd.DataFrame

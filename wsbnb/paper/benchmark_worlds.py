@@ -112,7 +112,9 @@ class BenchmarkWorld:
         )
 
 
-def _env(path: Any, dim: int = 6, arms: Any = None, noise: Any = None, **more: Any):
+def _env(
+    path: Any, dim: int = 6, arms: Any = None, noise: Any = None, **more: Any
+) -> Any:
     arms = arms or we.FixedArms(48)
     noise = noise or we.GaussianNoise(_VARIANCE**0.5)
     return we.Environment(path, arms, noise, _HORIZON, dim, **more)
