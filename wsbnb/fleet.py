@@ -250,19 +250,20 @@ class Fleet:
     def _learn(self, who, X, rewards, steps, ages):
         work, sums = self._scratch(1)
         undo = memory.new_users(len(who), self._dim)
-        learnt = fleet.learn(
-            self._discount,
-            self._prior,
-            self._users,
-            work,
-            sums,
-            who,
-            X,
-            rewards,
-            steps,
-            ages,
-            undo,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            learnt = fleet.learn(
+                self._discount,
+                self._prior,
+                self._users,
+                work,
+                sums,
+                who,
+                X,
+                rewards,
+                steps,
+                ages,
+                undo,
+            )
         if learnt < len(who):
             raise ValueError(f"{_TOO_LARGE}, got an event that breaks it: {learnt}")
 
