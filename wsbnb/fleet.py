@@ -84,7 +84,7 @@ class Fleet:
     """
 
     def __init__(
-        self, template: LinearPolicy, users: int = 0, *, rng: Seed = None
+        self, template: LinearPolicy, *, users: int = 0, rng: Seed = None
     ) -> None:
         post = _suitable(template).posterior
         n = _validate.integer("users", users, minimum=0, maximum=_MOST)
@@ -465,7 +465,7 @@ class Fleet:
                 raise
 
     def _maximise(self, who, most, tolerance):
-        trace: list[float] = []
+        trace = []
         for _ in range(most):
             first, second = np.zeros(self._dim), np.zeros((self._dim, self._dim))
             work, sums = self._scratch(1)
