@@ -246,6 +246,16 @@ def test_arms_pay_with_their_probabilities(link):
     assert results.final("spy")[0] == pytest.approx(regret)
 
 
+def test_worlds_without_clicks_are_refused():
+    policy = wsbnb.LogisticTS(prior_mean=np.zeros(2), prior_cov=4.0, discount=0.98)
+    env = wsbnb.paper_environment("still", 2, horizon=20)
+    with pytest.raises(ValueError, match="noise rule Clicks"):
+        wsbnb.simulate([policy], env, trials=1, n_jobs=1, progress=False)
+    with pytest.raises(ValueError, match="reward must lie between 0 and 1, got 2.0"):
+        wsbnb.replay({"policy": policy}, (np.eye(2), np.full((5, 2), 2.0)))
+    wsbnb.compile(policy)
+
+
 def test_compiled_rounds_are_those_played_by_hand():
     env = world("logistic")
     policy = wsbnb.LogisticTS(prior_mean=np.zeros(2), prior_cov=4.0, discount=0.98)

@@ -14,7 +14,7 @@ from wsbnb import exploration
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What a class is made of may be given by place; its settings may not.
-PARTS = {"posterior", "exploration", "base", "template", "users"}
+PARTS = {"posterior", "exploration", "base", "template"}
 # What functions hand back: nobody makes them by hand.
 HANDED_BACK = {"LogFit", "Results"}
 # An environment is parts, a horizon and a dimension, in the order of the paper.

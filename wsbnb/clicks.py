@@ -94,12 +94,20 @@ class LogisticPosterior(WSBPosterior):
         self._rule = estimate.Clicks(rule)
 
     def _observe(self, X, rewards, decay, age, exploration, predicted=_UNASKED):
+        self._check_rewards(rewards, 0.0)
+        super()._observe(X, rewards, decay, age, exploration, predicted)
+
+    def _check_rewards(self, rewards, noise):
+        if np.any(noise):
+            raise ValueError(
+                "reward must be a click, got one with noise added to it; environments "
+                "need the noise rule Clicks"
+            )
         outside = (rewards < 0.0) | (rewards > 1.0)
         if outside.any():
             raise ValueError(
                 f"reward must lie between 0 and 1, got {rewards[outside][0]}"
             )
-        super()._observe(X, rewards, decay, age, exploration, predicted)
 
     def _prepare(self, exploration):
         if exploration.local:

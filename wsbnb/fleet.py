@@ -84,7 +84,7 @@ class Fleet:
     """
 
     def __init__(
-        self, template: LinearPolicy, users: int = 0, *, rng: Seed = None
+        self, template: LinearPolicy, *, users: int = 0, rng: Seed = None
     ) -> None:
         post = _suitable(template).posterior
         n = _validate.integer("users", users, minimum=0, maximum=_MOST)
@@ -250,19 +250,20 @@ class Fleet:
     def _learn(self, who, X, rewards, steps, ages):
         work, sums = self._scratch(1)
         undo = memory.new_users(len(who), self._dim)
-        learnt = fleet.learn(
-            self._discount,
-            self._prior,
-            self._users,
-            work,
-            sums,
-            who,
-            X,
-            rewards,
-            steps,
-            ages,
-            undo,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            learnt = fleet.learn(
+                self._discount,
+                self._prior,
+                self._users,
+                work,
+                sums,
+                who,
+                X,
+                rewards,
+                steps,
+                ages,
+                undo,
+            )
         if learnt < len(who):
             raise ValueError(f"{_TOO_LARGE}, got an event that breaks it: {learnt}")
 
@@ -464,7 +465,7 @@ class Fleet:
                 raise
 
     def _maximise(self, who, most, tolerance):
-        trace: list[float] = []
+        trace = []
         for _ in range(most):
             first, second = np.zeros(self._dim), np.zeros((self._dim, self._dim))
             work, sums = self._scratch(1)

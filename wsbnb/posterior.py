@@ -282,6 +282,9 @@ class WSBPosterior:
             True,
         )
 
+    def _check_rewards(self, rewards, noise):
+        """Refuse rewards that the model cannot have; a linear one can have any."""
+
     def _pass_time(self, steps, exploration):
         steps = _validate.nonnegative("steps", steps)
         rule = getattr(self._rule, "rule", self._rule)  # clicks have one within

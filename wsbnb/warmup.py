@@ -10,6 +10,7 @@ from wsbnb.adaptive.bandit import BanditOverDiscounts
 from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
+from wsbnb.clicks import LogisticPosterior
 from wsbnb.fitting import fit_log
 from wsbnb.policies import named
 from wsbnb.policies.base import Policy
@@ -61,10 +62,11 @@ def compile(*policies: Policy) -> float:
 
 def _play(policy):
     """A few rounds of a clone, compiled as `simulate` and a user's loop need them."""
+    clicks = isinstance(getattr(policy, "posterior", None), LogisticPosterior)
     env = environments.Environment(
         path=environments.StationaryPath(),
         arms=environments.FixedArms(3),
-        noise=environments.GaussianNoise(0.1),
+        noise=environments.Clicks() if clicks else environments.GaussianNoise(0.1),
         horizon=2,
         dim=getattr(policy, "dim", 2),
     )
@@ -85,6 +87,8 @@ def _everything():
         named.DLinUCB(**_RIDGE, discount=0.9),
         named.LBWeightUCB(**_RIDGE, discount=0.9),
         named.DRandLinUCB(**_RIDGE, discount=0.9),
+        named.LogisticTS(prior_mean=np.zeros(2), prior_cov=1.0, discount=0.9),
+        named.LogisticUCB(prior_mean=np.zeros(2), prior_cov=1.0, discount=0.9),
         named.SWLinUCB(**_RIDGE, length=5),
         named.RestartLinUCB(**_RIDGE, period=5),
         named.Uniform(dim=2),

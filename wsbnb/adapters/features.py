@@ -47,7 +47,8 @@ class WithFeatures:
             raise TypeError(
                 f"transformer must have transform, got {type(transformer).__name__}"
             )
-        self.policy, self.transformer = policy, transformer
+        self.policy: Any = policy
+        self.transformer = transformer
 
     @property
     def name(self) -> str:

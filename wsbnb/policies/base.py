@@ -680,6 +680,7 @@ class LinearPolicy(Policy):
     def _play_rounds(self, arms, expected, noise):
         """Many rounds that choose and learn, for `simulate`; arms are (.., d, K)."""
         post = self._posterior
+        post._check_rewards(expected, noise)
         post._make_room(arms.shape[2])
         chosen = np.empty(len(noise), dtype=np.int64)
         rounds.play(
