@@ -41,7 +41,7 @@ TESTS = {
     "kernels/rounds.py": [*KERNELS, "simulation", "settings_people_use"],
     "kernels/bank.py": ["adaptive", "adaptive_interface", "adaptive_files"],
     "kernels/memory.py": [*KERNELS, "posterior_object", "adaptive"],
-    "posterior.py": ["posterior_object", "posterior", "saving", "settings_people_use"],
+    "posterior.py": ["settings_people_use", "posterior_object", "posterior", "saving"],
     "exploration.py": ["exploration", "policies", "settings_people_use"],
     "weights.py": ["weights"],
     "results.py": ["results", "replaying", "settings_people_use"],
