@@ -5,7 +5,7 @@
 PYTHON ?= python3
 CHAPTER ?=
 PORT ?= 8000
-MUTANTS ?= --sample 24
+MUTANTS ?= --sample 12
 PY := .venv/bin/python
 export JOBS
 

@@ -224,3 +224,36 @@ def test_tables_against_scipy():
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
     assert row["wins"] == (final[:, 1] < final[:, 0]).mean()
     assert row["ratio"] == pytest.approx(final[:, 1].mean() / final[:, 0].mean())
+
+
+def test_two_trials_have_an_interval_and_one_has_none():
+    row = wsbnb.paired_interval([1.0, 4.0], [0.0, 0.0])
+    low, high = stats.t.interval(0.95, 1, 2.5, 1.5)
+    assert row["se"] == pytest.approx(1.5)
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    one = wsbnb.paired_interval([1.0], [0.0])
+    assert one["difference"] == 1.0
+    assert all(math.isnan(one[name]) for name in ("se", "low", "high", "ratio"))
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_local_norm_of_a_rule_that_remembers_every_round(squared):
+    """Widths in ``P^-1 P~ P^-1`` with squared weights, all of it dense."""
+    rule = wsbnb.weights.Polynomial(1.0)
+    posterior = wsbnb.WSBPosterior(
+        prior_mean=np.zeros(2), prior_cov=1.0, noise_std=SIGMA, forgetting=rule
+    )
+    norm = "local" if squared else "posterior"
+    explore_by = wsbnb.exploration.Optimism(horizon=100, norm=norm)
+    policy = wsbnb.LinearPolicy(posterior, explore_by)
+    played = learnt(policy, 7)
+    w = 1.0 / np.arange(7, 0, -1.0)
+    P, squares = (
+        np.eye(2) + (v[:, None] * played).T @ played / SIGMA**2 for v in (w, w**2)
+    )
+    inverse = np.linalg.inv(P)
+    M = inverse @ squares @ inverse if squared else inverse
+    widths = np.sqrt(np.einsum("ki,ij,kj->k", ARMS, M, ARMS))
+    np.testing.assert_allclose(policy.explain(ARMS)["width"], widths, rtol=1e-10)
+    assert policy.posterior.weight_sum == pytest.approx(w.sum())
+    assert policy.posterior.squared_weight_sum == pytest.approx((w**2).sum())

@@ -175,3 +175,11 @@ def test_rules_are_values():
 def test_bad_input(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+@pytest.mark.parametrize("rule", [Exponential(0.9), SlidingWindow(3), Polynomial(1.0)])
+def test_tables_that_no_memory_holds_are_refused(rule):
+    with pytest.raises(ValueError, match="T must be small enough for arrays"):
+        rule.matrix(2**16)
+    with pytest.raises(ValueError, match="t must be small enough for arrays"):
+        rule.row(2**31)

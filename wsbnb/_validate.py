@@ -120,7 +120,7 @@ def room(name: str, value: Any, numbers: int) -> None:
         )
 
 
-def workers(name: str, value: Any) -> int | None:
+def workers(name: str, value: Any) -> Any:
     """A number of workers as joblib takes it: positive, or -1 for every core."""
     if value is None:
         return None

@@ -98,11 +98,11 @@ def multiplicatively_consistent(matrix: ArrayLike) -> bool:
     return bool((np.tril(matrix[1:, :-1] - least) >= -_SLACK).all())
 
 
-def _square(matrix):
-    matrix = _validate.matrix("matrix", matrix)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix must be square, got shape {matrix.shape}")
-    return matrix
+def _square(matrix: ArrayLike) -> Array:
+    array = _validate.matrix("matrix", matrix)
+    if array.shape[0] != array.shape[1]:
+        raise ValueError(f"matrix must be square, got shape {array.shape}")
+    return array
 
 
 class WeightRule:

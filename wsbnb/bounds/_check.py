@@ -109,7 +109,8 @@ def arms_within_bound(X: Array, arm_bound: float) -> None:
         )
 
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def within_range(infinite: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
