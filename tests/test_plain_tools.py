@@ -159,12 +159,13 @@ def test_source_cell_of_glue_alone_is_hidden_as_a_whole():
     ]
 
 
-PARTED = ["book/intro.ipynb"]  # chapters whose cells need no myst_nb
+CHAPTERS = sorted((ROOT / "book").rglob("*.ipynb"))
+CHAPTERS = [path for path in CHAPTERS if ".ipynb_checkpoints" not in path.parts]
 
 
-@pytest.mark.parametrize("chapter", PARTED)
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_cells_that_readers_copy_need_no_myst(chapter):
-    notebook = json.loads((ROOT / chapter).read_text("utf-8"))
+    notebook = json.loads(chapter.read_text("utf-8"))
     assert part_glue.part(notebook) == notebook
     for cell in filter(part_glue.is_shown, notebook["cells"]):
         assert "glue" not in part_glue.source_of(cell)

@@ -14,7 +14,8 @@ import xml.etree.ElementTree
 import build_book
 from common import BUILD, JUPYTER_CACHE, ROOT, cores, run_environment
 
-BUILT = ("test_pages.py", "test_plain_notebooks.py")  # what needs the built book
+# What needs the built book.
+BUILT = ("test_pages.py", "test_plain_notebooks.py", "test_reading.py", "test_live.py")
 PAGES = [ROOT / "tests" / "book" / name for name in BUILT]
 
 
