@@ -36,13 +36,17 @@ def play(policy):
     return chosen
 
 
+#: Policies that came after version 1.
+YOUNGER = {"ChangePoints", "LogisticTS", "LogisticUCB", "RandomWalkLinTS"}
+
+
 def test_every_class_is_there():
     classes = {json.loads(path.read_text()).get("class") for path in FOLDER.iterdir()}
     named = [name for name in wsbnb.__all__ if isinstance(getattr(wsbnb, name), type)]
     policies = {
         name for name in named if issubclass(getattr(wsbnb, name), wsbnb.Policy)
     }
-    assert policies - {"Policy", "LinearPolicy"} <= classes
+    assert policies - {"Policy", "LinearPolicy"} - YOUNGER <= classes
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "Oracle"])

@@ -26,14 +26,22 @@ def test_actions_are_pinned_by_hash(path):
     assert [line for line in lines if not pin.fullmatch(line)] == []
 
 
+#: What the jobs that publish may do: pages, and the branch of plain notebooks.
+PUBLISHING = {
+    "publish": {"pages": "write", "id-token": "write"},
+    "notebooks": {"contents": "write"},
+}
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_may_do_little(path):
-    """Reading is all, but for the job that publishes; no checkout keeps its token."""
+    """Reading is all, but for the jobs that publish; no checkout keeps its token."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert content["permissions"] == {"contents": "read"}
+    everybody = content["permissions"]
+    assert everybody in ({"contents": "read"}, {})
     for name, job in content["jobs"].items():
-        allowed = {"pages": "write", "id-token": "write"} if name == "publish" else None
-        assert job.get("permissions") == allowed
+        allowed = PUBLISHING.get(name, {"contents": "read"})
+        assert job.get("permissions", everybody) == allowed
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout@"):
                 assert step["with"]["persist-credentials"] is False

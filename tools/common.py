@@ -59,6 +59,7 @@ def run_environment():
     environment.setdefault("NUMBA_CACHE_DIR", str(SCRATCH / f"numba-{key}"))
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         environment.setdefault(name, "1")
+    environment.setdefault("WSBNB_QUIET", "1")  # pages show no word of the compiler
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     )

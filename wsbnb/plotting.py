@@ -280,7 +280,7 @@ def regret_curves(
 
 
 def tidy_curves(runs: Mapping[str, ArrayLike]) -> pd.DataFrame:
-    """Arrays of cumulative regret as the frame that :func:`regret_curves` takes.
+    """Arrays of cumulative regret as the frame for pictures of regret.
 
     Parameters
     ----------

@@ -622,7 +622,7 @@ def _with_range(logs, name):
 
 
 def read_benchmark(folder: Any) -> Benchmark:
-    """The benchmark in a folder that :meth:`Benchmark.write` has written.
+    """The benchmark in a folder that ``Benchmark.write`` has written.
 
     Parameters
     ----------

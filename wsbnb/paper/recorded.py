@@ -85,13 +85,13 @@ def _std_of_hundred(finals, draws=4000):
 
 
 def record(path: FilePath, **options: Any) -> None:
-    """Write :func:`long_run` to a CSV file.
+    """Write :func:`wsbnb.paper.long_run` to a CSV file.
 
     Parameters
     ----------
     path : path-like
     **options
-        As in :func:`long_run`.
+        As in :func:`wsbnb.paper.long_run`.
     """
     replace_file(path, long_run(**options).to_csv(index=False).encode())
 
@@ -110,7 +110,7 @@ def recorded(table: int | None = None, hundred: int | None = None) -> pd.DataFra
     Returns
     -------
     DataFrame
-        As from :func:`long_run`.
+        As from :func:`wsbnb.paper.long_run`.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def run_table(cells: Iterable[PaperCell], **options: Any) -> pd.DataFrame:
     cells : list of PaperCell
         From :func:`table2` or :func:`table3`; all with the same trials and seed.
     **options
-        cache, force, n_jobs and progress of :func:`run_cells`.
+        cache, force, n_jobs and progress of :func:`wsbnb.paper.run_cells`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def run_table(cells: Iterable[PaperCell], **options: Any) -> pd.DataFrame:
 def run_papercells(
     cells: Iterable[PaperCell], **options: Any
 ) -> dict[PaperCell, Results]:
-    """Results of the paper's cells, as :func:`run_cells` gives them.
+    """Results of the paper's cells, as :func:`wsbnb.paper.run_cells` gives them.
 
     Parameters
     ----------
