@@ -23,4 +23,13 @@
     Promise.resolve(typeset).then(reach);
   });
   window.addEventListener("resize", reach);
+
+  // The arrow that unfolds a part of the contents is a picture: give it a name.
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".has-children > details > summary").forEach((arrow) => {
+      const chapter = arrow.closest(".has-children").querySelector("a");
+      if (!arrow.hasAttribute("aria-label") && chapter)
+        arrow.setAttribute("aria-label", `Pages below ${chapter.textContent.trim()}`);
+    });
+  });
 })();

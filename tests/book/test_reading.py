@@ -52,7 +52,7 @@ def test_search_gives_the_right_page(query, browser, site):
     assert any(QUERIES[query] in link for link in first), first
 
 
-MOST_BYTES = 2_200_000
+MOST_BYTES = 2_350_000
 
 
 def test_a_first_visit_is_light(browser, site, html):
