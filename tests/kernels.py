@@ -20,7 +20,7 @@ def from_python(function):
     if PLAIN:
         return function
     plain = getattr(function, "py_func", function)
-    return numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(plain)
+    return numba.njit(nogil=True, error_model="numpy")(plain)
 
 
 def random_precision(rng, d, condition=100.0):

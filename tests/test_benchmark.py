@@ -81,7 +81,7 @@ def built(name, scale, memory, world="rare jumps"):
 
 
 def test_theory_is_the_papers_setting():
-    """The first column of the benchmark is the table of chapter 16."""
+    """The first column of the benchmark is Table 2."""
     world = paper.WORLDS["rare jumps"].environment.world(0)
     for name in paper.ALGORITHMS:
         mine, _ = built(name, None, None)

@@ -54,8 +54,27 @@ def test_arithmetic(table):
     expected = [c + a * b, c - a * b, a * b, a + b, np.abs(a), np.maximum(a, b)]
     expected += [np.full(8, 2.5), np.full(8, table[2, 19])]
     np.testing.assert_allclose(out, expected, rtol=1e-15, atol=1e-16)
-    assert total == pytest.approx(a.sum(), rel=1e-14)
+    assert total == vectors.sum_of_lanes(a) == pytest.approx(a.sum(), rel=1e-14)
     assert largest == b.max()
+
+
+def test_numbers_are_rounded_once_too(table):
+    @registers
+    def work(a, b, c):
+        return vectors.plus_product(a, b, c), vectors.minus_product(a, b, c)
+
+    @registers
+    def lanes(A, out):
+        a, b, c = vectors.load(A, 0, 0), vectors.load(A, 1, 0), vectors.load(A, 2, 0)
+        vectors.store(out, 0, 0, vectors.plus_product(a, b, c))
+        vectors.store(out, 1, 0, vectors.minus_product(a, b, c))
+
+    out = np.zeros((2, 8))
+    lanes(table, out)
+    for lane in range(8):
+        a, b, c = table[:, lane]
+        assert work(a, b, c) == tuple(out[:, lane])
+        np.testing.assert_allclose(work(a, b, c), (c + a * b, c - a * b), rtol=1e-13)
 
 
 @pytest.mark.parametrize("bound, lane", [(0.5, 2), (1.0, 2), (7.0, 5), (8.0, 8)])

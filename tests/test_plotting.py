@@ -570,3 +570,31 @@ def test_a_figure_has_the_same_bytes_again():
         return text
 
     assert drawing() == drawing()
+
+
+@pytest.mark.parametrize("value", [3, 0.25, -1e-12, "a word"])
+def test_glue_is_that_of_myst_nb(value, monkeypatch):
+    theirs = pytest.importorskip("myst_nb", reason="needs what builds the book")
+    from IPython.core import displaypub
+
+    seen = []
+    monkeypatch.setattr(
+        displaypub.DisplayPublisher,
+        "publish",
+        lambda self, data, metadata=None, **rest: seen.append((data, metadata)),
+    )
+    from IPython.core.interactiveshell import InteractiveShell
+
+    InteractiveShell.instance()
+    try:
+        interactive.glue("name", value)
+        theirs.glue("name", value, display=False)
+    finally:
+        InteractiveShell.clear_instance()
+    ours, theirs = ((data, metadata) for data, metadata in seen)
+    assert ours == theirs
+
+
+def test_glue_wants_a_name():
+    with pytest.raises(TypeError, match="name must be a string, got 3"):
+        interactive.glue(3, "name")

@@ -31,7 +31,7 @@ def source_of(cell):
 
 def import_of(code):
     """The line that imports glue, if the cell has it."""
-    found = [line for line in code.splitlines() if line.startswith("from myst_nb ")]
+    found = [line for line in code.splitlines() if line == plain_code.IMPORT]
     return found[:1]
 
 

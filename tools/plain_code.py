@@ -1,4 +1,4 @@
-"""Code cells without myst-nb: the numbers of the text in cells of their own.
+"""Code cells without glue: the numbers of the text in cells of their own.
 
 The sources hand numbers to the text with `glue`. A reader who copies a cell wants
 none of that, so these lines move into a cell behind it. In a plain notebook that cell
@@ -8,6 +8,7 @@ also shows the sentences whose numbers come out differently in the reader's own 
 import ast
 import re
 
+IMPORT = "from wsbnb.interactive import glue"
 KEPT = "for_text"  # the dictionary of numbers that cannot be glued later
 SLOT = re.compile(r"«(.+?):([^:=»]*)=(.*?)»")  # «name:format=what the book says»
 
@@ -41,7 +42,7 @@ def is_glue(statement):
 
 
 def is_import(statement):
-    return isinstance(statement, ast.ImportFrom) and statement.module == "myst_nb"
+    return ast.unparse(statement) == IMPORT
 
 
 def only_glue(statement):
@@ -105,7 +106,7 @@ def split(code):
         lines[stuck[0]] = f"{KEPT} = {{}}  # numbers for the text\n" + lines[stuck[0]]
         moved += [
             f"for name, value in {KEPT}.items():",
-            "    glue(name, value, display=False)",
+            "    glue(name, value)",
         ]
     kept = squeeze(lines[row] for row in sorted(lines))
     return quietly(ast.parse(code), kept), "\n".join(moved)

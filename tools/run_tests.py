@@ -1,10 +1,11 @@
-"""Run all tests: the core and the notebooks, then the pages of the built book.
+"""Run all tests: the notebooks, then the core, then the pages of the built book.
 
-Between the two the book is built strictly, unless it is up to date already; the
-build takes the notebooks that the first part has just executed. All parts run even
+While the core is tested the book is built strictly, unless it is up to date already;
+the build takes the notebooks that the first part has just executed. All parts run even
 if an earlier one fails. The last line sums up.
 """
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -19,12 +20,16 @@ BUILT = ("test_pages.py", "test_plain_notebooks.py", "test_reading.py", "test_li
 PAGES = [ROOT / "tests" / "book" / name for name in BUILT]
 
 
-def pytest(name, *arguments):
-    """Run pytest on all cores; return its exit status and its report."""
+def pytest(name, share, workers, *arguments):
+    """Run pytest with some workers; return its exit status and its report.
+
+    `share` says how tests are shared out: by file, so that what one of them compiles
+    the others of the file find, or one by one.
+    """
     report = BUILD / f"tests-{name}.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-ra", "--durations=8"]
-    command += ["-n", str(cores()), "--dist=worksteal", f"--junitxml={report}"]
+    command += ["-n", str(workers), f"--dist={share}", f"--junitxml={report}"]
     command += ["-o", "junit_family=xunit2", *map(str, arguments)]
     status = subprocess.run(command, cwd=ROOT, env=run_environment()).returncode
     return status, report
@@ -55,27 +60,47 @@ def in_words(numbers):
     return ", ".join(parts) or "no tests ran"
 
 
+@contextlib.contextmanager
+def book_being_built():
+    """Build the book while the block runs; its words come out only if it fails."""
+    log = BUILD / "build.log"
+    command = [sys.executable, str(ROOT / "tools" / "build_book.py"), "refresh"]
+    with log.open("w") as words:
+        build = subprocess.Popen(command, cwd=ROOT, stdout=words, stderr=words)
+        try:
+            yield build
+        finally:
+            build.wait()
+    if build.returncode:
+        print(log.read_text())
+
+
+def notebook_options():
+    """How nbmake runs the chapters; what it ran is kept unless a book is there."""
+    options = ["--nbmake", f"--nbmake-timeout={build_book.SECONDS_PER_CELL}"]
+    if build_book.is_current():
+        return options
+    shutil.rmtree(JUPYTER_CACHE, ignore_errors=True)
+    return [*options, "-p", "tools.nbmake_cache"]
+
+
 def main():
     start = time.monotonic()
     BUILD.mkdir(exist_ok=True)
-    current = build_book.is_current()
-    options = ["--nbmake", f"--nbmake-timeout={build_book.SECONDS_PER_CELL}"]
-    if not current:
-        shutil.rmtree(JUPYTER_CACHE, ignore_errors=True)
-        options += ["-p", "tools.nbmake_cache"]
-    paths = [*build_book.notebooks(), ROOT / "tests", ROOT / "wsbnb"]
-    options += [f"--ignore={path}" for path in PAGES]
-    core_status, core_report = pytest("core", *options, *paths)
-    build_status = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "build_book.py"), "refresh"], cwd=ROOT
-    ).returncode
-    pages_status, pages_report = pytest("pages", *PAGES)
-    print(f"\ncore and notebooks: {in_words(counts(core_report))}")
-    print(f"strict build:       {'FAILED' if build_status else 'ok'}")
-    print(f"pages:              {in_words(counts(pages_report))}")
-    summary = in_words(total([core_report, pages_report]))
+    chapters = [*notebook_options(), *build_book.notebooks()]
+    core = [*(f"--ignore={path}" for path in PAGES), ROOT / "tests", ROOT / "wsbnb"]
+    results = {"notebooks": pytest("notebooks", "worksteal", cores(), *chapters)}
+    with book_being_built() as build:
+        results["core"] = pytest("core", "loadfile", cores(), *core)
+    # Pages wait a lot: one worker more than there are cores.
+    results["pages"] = pytest("pages", "worksteal", cores() + 1, *PAGES)
+    print(f"\nstrict build: {'FAILED' if build.returncode else 'ok'}")
+    for name, (_, report) in results.items():
+        print(f"{name + ':':13} {in_words(counts(report))}")
+    summary = in_words(total(report for _, report in results.values()))
     print(f"===== {summary} in {time.monotonic() - start:.2f}s =====", flush=True)
-    sys.exit(1 if core_status or build_status or pages_status else 0)
+    failed = any(status for status, _ in results.values())
+    sys.exit(1 if failed or build.returncode else 0)
 
 
 if __name__ == "__main__":

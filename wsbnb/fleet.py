@@ -714,7 +714,7 @@ def _per_event(name, value, n):
         raise ValueError(f"{name} must be a number or have shape ({n},), got {value!r}")
     if array.size and array.min() < 0.0:
         raise ValueError(f"{name} must be zero or positive, got {array.min()}")
-    return np.ascontiguousarray(np.broadcast_to(array, n))
+    return np.full(n, array)  # its own memory: a view would be another type to compile
 
 
 # --- files ----------------------------------------------------------------------------

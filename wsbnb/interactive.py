@@ -1,4 +1,4 @@
-"""Pictures with a slider that work in a static page.
+"""Pictures with a slider that work in a static page, and numbers for its text.
 
 All frames are computed beforehand and travel inside the page, together with a few
 lines of JavaScript: no kernel, no download, no other script. Without JavaScript the
@@ -29,6 +29,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 92, 24, 12, 66
 _COLORS = ("#0b4f9e", "#d2420a", "#2f9d74", "#a8329a", "#b87a00", "#5b5b5b")
 _DASHES = {"-": "", "--": "8 5", "-.": "9 4 2 4", ":": "2 4"}
 _MAX_BYTES = 300_000
+_RECORD = "application/papermill.record/"  # what myst-nb looks for in an output
 _TICKS = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
 
 _CSS = """
@@ -413,6 +414,38 @@ def _lines(frames, start, fixed, labels, equal, view, title):
         f"{drawn if view is None else _cut(drawn)}</svg>"
     )
     return _legend(styles | resting) + svg, data
+
+
+def glue(name: str, value: Any) -> None:
+    """Hand a number or a word of a notebook to the text of its page.
+
+    The page shows it wherever its source has a ``glue:text`` role with this name. It is
+    the `glue` of myst-nb, without the seconds that the import of that one takes.
+
+    Parameters
+    ----------
+    name : str
+        How the text calls it; each name once in a book.
+    value : number or str
+        As plain Python has it: the page cannot format NumPy's scalars.
+
+    Examples
+    --------
+    Nothing is shown; outside a notebook nothing happens at all:
+
+    >>> from wsbnb import interactive
+    >>> interactive.glue("answer", 42)
+    """
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}")
+    if get_ipython() is None:
+        return
+    record = {f"{_RECORD}text/plain": repr(value)}
+    metadata = {"scrapbook": {"name": name, "mime_prefix": _RECORD}}
+    display(record, raw=True, metadata=metadata)
 
 
 def _widget(picture, data, labels, title, caption, slider_label, start):

@@ -173,6 +173,18 @@ def horizontal_overflow(visit):
     yield from visit.tab.evaluate(WIDEST)
 
 
+PICTURES = """() => [...document.querySelectorAll('.cell_output img')].map(image =>
+  [image.getAttribute('src'), image.getBoundingClientRect().width, image.naturalWidth])
+"""
+
+
+def squeezed_pictures(visit):
+    """Pictures narrower than drawn and than 540 px: their letters get too small."""
+    for source, width, natural in visit.tab.evaluate(PICTURES):
+        if width < min(540, natural) - 1:
+            yield f"squeezed to {width:.0f} px: {source}"
+
+
 def choose_theme(visit, theme):
     """Switch between light and dark as the theme's own button does."""
     visit.tab.evaluate(

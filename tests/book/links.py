@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 @functools.cache
 def soup(path):
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "lxml")
 
 
 @functools.cache

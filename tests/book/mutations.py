@@ -4,7 +4,7 @@ An assertion that no mistake can break guards nothing. This tool changes one thi
 time in a chapter's code (a sign, a factor, an exponent, a comparison, a form of a
 bound, a policy), runs the rest of the chapter and reports which assertions failed.
 
-    python -m tests.book.mutations book/part2_proofs/05_drift.ipynb --sample 40
+    python -m tests.book.mutations book/part2_proofs/06_drift.ipynb --sample 40
     python -m tests.book.mutations book/part2_proofs/*.ipynb --sample 20 --seed 1
 
 A chapter runs once. Before each cell with mutations the process forks, one child for
@@ -204,9 +204,10 @@ def quiet_namespace():
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    import myst_nb
 
-    myst_nb.glue = lambda *args, **kwargs: None
+    import wsbnb.interactive
+
+    wsbnb.interactive.glue = lambda *args, **kwargs: None
     plt.show = lambda *args, **kwargs: plt.close("all")
     warnings.simplefilter("ignore")
     return {"__name__": "__main__", "_failed": []}

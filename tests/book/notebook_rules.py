@@ -104,6 +104,16 @@ def starts_with_a_title(notebook):
         yield "the first cell has no line '# Title'"
 
 
+def counts_no_chapters_by_hand(notebook):
+    """Numbers of chapters change: a reference looks its number up, and is a link."""
+    for number, cell in enumerate(notebook["cells"]):
+        for match in re.finditer(r"[Cc]hapters?\s+\d+\b(?!\s+of\s)", source(cell)):
+            yield (
+                f"cell {number} says {match.group()!r}; write "
+                "{numref}`chapter {number} <chap-...>`, or a name in code"
+            )
+
+
 RULES = [
     stores_no_outputs,
     allows_no_errors,
@@ -113,4 +123,5 @@ RULES = [
     has_short_lines,
     installs_nothing,
     starts_with_a_title,
+    counts_no_chapters_by_hand,
 ]

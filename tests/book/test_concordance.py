@@ -104,7 +104,7 @@ def test_check_exists_and_asserts(item):
 
 def errata_pages():
     """Number of an entry and the page it links to, from the errata's own source."""
-    path = sources.BOOK / "part2_proofs" / "10_errata.ipynb"
+    path = sources.BOOK / "part2_proofs" / "13_errata.ipynb"
     notebook = json.loads(path.read_text(encoding="utf-8"))
     text = "\n".join(rules.source(cell) for cell in notebook["cells"])
     entries = re.findall(

@@ -69,7 +69,7 @@ def test_a_chapter_that_fails_by_itself_is_refused():
 
 def test_sample_of_a_real_chapter():
     """The errata are all checks: a small sample of mistakes must be noticed."""
-    path = sources.BOOK / "part2_proofs" / "10_errata.ipynb"
+    path = sources.BOOK / "part2_proofs" / "13_errata.ipynb"
     notebook = json.loads(path.read_text(encoding="utf-8"))
     report = tool.judge(notebook, tool.sample(notebook, 4, seed=1), seconds=120)
     assert report.count(tool.CAUGHT, tool.CRASHED, tool.SLOW) >= 3

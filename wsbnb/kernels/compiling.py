@@ -14,9 +14,10 @@ from numba.extending import overload
 _OPTIONS = {
     "nogil": True,
     "error_model": "numpy",
-    # "contract" lets a b + c be rounded once. Nothing is reordered: the same numbers
-    # give the same bits wherever a function is used.
-    "fastmath": {"contract"},
+    # No liberties with arithmetic, not even to round a b + c once: the compiler would
+    # take them here and not there, and a run from the cache would differ in its last
+    # bits from the run that filled it. What is to be rounded once says so (`vectors`).
+    "fastmath": False,
 }
 
 # Inner functions are called from compiled code only. The code that would let Python

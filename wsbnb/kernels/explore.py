@@ -334,7 +334,7 @@ def _perturb(sums, W, d, scale, normals, t, v):
         for i in range(c, stop):
             f = scale * get(normals, t, i)
             for k in range(i, stop):
-                v[THETA, k] += f * get(W, i, k)
+                v[THETA, k] = plus_product(f, get(W, i, k), get(v, THETA, k))
 
 
 @inlined
@@ -344,7 +344,7 @@ def _draw(squares, scale, state, work, d, normals, t):
     if squares is None:
         sound = refresh(state, work)
         for i in range(d):
-            v[THETA, i] = get(F, d, i) + scale * get(normals, t, i)
+            v[THETA, i] = plus_product(scale, get(normals, t, i), get(F, d, i))
         return sound
     W = work.spare[1]
     factorise(squares, d, W, squares, d)

@@ -84,16 +84,19 @@ def factorise(sums, d, F, right, row):
         )
         f0 = 1.0 / p0
         u01, u02, u03 = q01 * f0, q02 * f0, q03 * f0
-        p1 = get(F, i + 1, i + 1) - u01 * q01
-        q12 = get(F, i + 1, i + 2) - u01 * q02
-        q13 = get(F, i + 1, i + 3) - u01 * q03
+        p1 = minus_product(u01, q01, get(F, i + 1, i + 1))
+        q12 = minus_product(u01, q02, get(F, i + 1, i + 2))
+        q13 = minus_product(u01, q03, get(F, i + 1, i + 3))
         f1 = 1.0 / p1
         u12, u13 = q12 * f1, q13 * f1
-        p2 = (get(F, i + 2, i + 2) - u02 * q02) - u12 * q12
-        q23 = (get(F, i + 2, i + 3) - u02 * q03) - u12 * q13
+        p2 = minus_product(u02, q02, get(F, i + 2, i + 2))
+        p2 = minus_product(u12, q12, p2)
+        q23 = minus_product(u02, q03, get(F, i + 2, i + 3))
+        q23 = minus_product(u12, q13, q23)
         f2 = 1.0 / p2
         u23 = q23 * f2
-        p3 = ((get(F, i + 3, i + 3) - u03 * q03) - u13 * q13) - u23 * q23
+        p3 = minus_product(u03, q03, get(F, i + 3, i + 3))
+        p3 = minus_product(u23, q23, minus_product(u13, q13, p3))
         f3 = 1.0 / p3
         sound = sound and p0 > 0.0 and p1 > 0.0 and p2 > 0.0 and p3 > 0.0
         r0, r1, r2, r3 = _root(f0), _root(f1), _root(f2), _root(f3)
@@ -103,9 +106,11 @@ def factorise(sums, d, F, right, row):
         F[d + 1, i + 3] = r3
         store(F, d + 2, c, z)
         z0 = get(F, d + 2, i)
-        z1 = get(F, d + 2, i + 1) - u01 * z0
-        z2 = (get(F, d + 2, i + 2) - u02 * z0) - u12 * z1
-        z3 = ((get(F, d + 2, i + 3) - u03 * z0) - u13 * z1) - u23 * z2
+        z1 = minus_product(u01, z0, get(F, d + 2, i + 1))
+        z2 = minus_product(u02, z0, get(F, d + 2, i + 2))
+        z2 = minus_product(u12, z1, z2)
+        z3 = minus_product(u03, z0, get(F, d + 2, i + 3))
+        z3 = minus_product(u23, z2, minus_product(u13, z1, z3))
         F[d, i] = z0 * r0
         F[d, i + 1] = z1 * r1
         F[d, i + 2] = z2 * r2
@@ -146,18 +151,19 @@ def _factorise_rest(sums, d, F, right, row, i):
             y, z = load(F, j, c), get(F, d, j)
             a0 = minus_product(splat_at(F, j, i), y, a0)
             a1 = minus_product(splat_at(F, j, i + 1), y, a1)
-            z0, z1 = z0 - get(F, j, i) * z, z1 - get(F, j, i + 1) * z
+            z0 = minus_product(get(F, j, i), z, z0)
+            z1 = minus_product(get(F, j, i + 1), z, z1)
         store(F, i, c, a0)
         store(F, i + 1, c, a1)
         p0, q01 = get(F, i, i), get(F, i, i + 1)
         f0 = 1.0 / p0
         u01 = q01 * f0
-        p1 = get(F, i + 1, i + 1) - u01 * q01
+        p1 = minus_product(u01, q01, get(F, i + 1, i + 1))
         f1 = 1.0 / p1
         sound = p0 > 0.0 and p1 > 0.0
         r0, r1 = _root(f0), _root(f1)
         F[d + 1, i], F[d + 1, i + 1] = r0, r1
-        F[d, i], F[d, i + 1] = z0 * r0, (z1 - u01 * z0) * r1
+        F[d, i], F[d, i + 1] = z0 * r0, minus_product(u01, z0, z1) * r1
         a1 = minus_product(splat(u01), a0, a1)
         store(F, i, c, times(a0, splat(r0)))
         store(F, i + 1, c, times(a1, splat(r1)))
@@ -166,7 +172,7 @@ def _factorise_rest(sums, d, F, right, row, i):
         a0, z0 = load(sums, i, c), get(right, row, i)
         for j in range(i):
             a0 = minus_product(splat_at(F, j, i), load(F, j, c), a0)
-            z0 -= get(F, j, i) * get(F, d, j)
+            z0 = minus_product(get(F, j, i), get(F, d, j), z0)
         store(F, i, c, a0)
         p0 = get(F, i, i)
         sound = sound and p0 > 0.0
@@ -254,7 +260,7 @@ def solve_vector(F, d, v, row):
         for i in range(c, stop):
             v[row, i] = get(v, row, i) * get(F, d + 1, i)
             for j in range(i + 1, stop):
-                v[row, j] -= get(v, row, i) * get(F, i, j)
+                v[row, j] = minus_product(get(v, row, i), get(F, i, j), get(v, row, j))
 
 
 @compiled
@@ -265,7 +271,7 @@ def solve_back(F, d, v, row):
         i -= 1
         b = get(v, row, i)
         for c in range(i + 1, d):
-            b -= get(F, i, c) * get(v, row, c)
+            b = minus_product(get(F, i, c), get(v, row, c), b)
         v[row, i] = b * get(F, d + 1, i)
     while i > 0:
         i -= 4
@@ -285,14 +291,17 @@ def solve_back(F, d, v, row):
             b2, b3 = b2 - sum_of_lanes(s2), b3 - sum_of_lanes(s3)
         for c in range(i + 4, min(row_start(i) + LANES, d)):
             y = get(v, row, c)
-            b0, b1 = b0 - get(F, i, c) * y, b1 - get(F, i + 1, c) * y
-            b2, b3 = b2 - get(F, i + 2, c) * y, b3 - get(F, i + 3, c) * y
+            b0 = minus_product(get(F, i, c), y, b0)
+            b1 = minus_product(get(F, i + 1, c), y, b1)
+            b2 = minus_product(get(F, i + 2, c), y, b2)
+            b3 = minus_product(get(F, i + 3, c), y, b3)
         b3 *= get(F, d + 1, i + 3)
-        b2 = (b2 - get(F, i + 2, i + 3) * b3) * get(F, d + 1, i + 2)
-        b1 = b1 - get(F, i + 1, i + 3) * b3 - get(F, i + 1, i + 2) * b2
-        b1 *= get(F, d + 1, i + 1)
-        b0 = b0 - get(F, i, i + 3) * b3 - get(F, i, i + 2) * b2
-        b0 = (b0 - get(F, i, i + 1) * b1) * get(F, d + 1, i)
+        b2 = minus_product(get(F, i + 2, i + 3), b3, b2) * get(F, d + 1, i + 2)
+        b1 = minus_product(get(F, i + 1, i + 3), b3, b1)
+        b1 = minus_product(get(F, i + 1, i + 2), b2, b1) * get(F, d + 1, i + 1)
+        b0 = minus_product(get(F, i, i + 3), b3, b0)
+        b0 = minus_product(get(F, i, i + 2), b2, b0)
+        b0 = minus_product(get(F, i, i + 1), b1, b0) * get(F, d + 1, i)
         v[row, i], v[row, i + 1], v[row, i + 2], v[row, i + 3] = b0, b1, b2, b3
 
 
@@ -318,5 +327,5 @@ def dot(a, i, b, j, d):
     """Inner product of two rows."""
     total = 0.0
     for c in range(d):
-        total += get(a, i, c) * get(b, j, c)
+        total = plus_product(get(a, i, c), get(b, j, c), total)
     return total

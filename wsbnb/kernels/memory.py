@@ -1,5 +1,6 @@
 """Arrays in the form that the kernels want, and back."""
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -25,7 +26,7 @@ _LINE = 64
 
 def aligned(*shape):
     """Zeros that begin at a line of the processor's cache."""
-    size = 8 * int(np.prod(shape))
+    size = 8 * math.prod(shape)
     raw = np.zeros(size + _LINE, dtype=np.uint8)
     start = -raw.ctypes.data % _LINE
     return raw[start : start + size].view(np.float64).reshape(shape)

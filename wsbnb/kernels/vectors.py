@@ -55,15 +55,32 @@ def _becomes(build, result, *kinds):
 
         typer.__signature__ = inspect.signature(plain)  # Numba counts the arguments
         type_callable(plain)(lambda context: typer)
-
-        @lower_builtin(plain, *kinds)
-        def lowered(context, builder, signature, arguments):
-            value = build(context, builder, signature, arguments)
-            return context.get_dummy_value() if value is None else value
-
+        _lower(build, plain, *kinds)
         return plain
 
     return decorate
+
+
+def _becomes_fused(build):
+    """The same for a function of three vectors or three numbers, like ``a b + c``."""
+
+    def decorate(plain):
+        def typer(a, b, c):
+            return _vector if c == _vector else types.float64
+
+        type_callable(plain)(lambda context: typer)
+        _lower(build, plain, *3 * [_VectorType])
+        _lower(build, plain, *3 * [types.Float])
+        return plain
+
+    return decorate
+
+
+def _lower(build, plain, *kinds):
+    @lower_builtin(plain, *kinds)
+    def lowered(context, builder, signature, arguments):
+        value = build(context, builder, signature, arguments)
+        return context.get_dummy_value() if value is None else value
 
 
 # --- how the instructions are made ----------------------------------------------------
@@ -103,10 +120,10 @@ def _library(name, result, *kinds):
     return call
 
 
-_fused = _library("llvm.fmuladd.v8f64", _VECTOR, _VECTOR, _VECTOR, _VECTOR)
+_fused_vectors = _library("llvm.fmuladd.v8f64", _VECTOR, _VECTOR, _VECTOR, _VECTOR)
+_fused_numbers = _library("llvm.fmuladd.f64", _DOUBLE, _DOUBLE, _DOUBLE, _DOUBLE)
 _sqrt = _library("llvm.sqrt.v8f64", _VECTOR, _VECTOR)
 _reduce_max = _library("llvm.vector.reduce.fmax.v8f64", _DOUBLE, _VECTOR)
-_reduce_add = _library("llvm.vector.reduce.fadd.v8f64", _DOUBLE, _DOUBLE, _VECTOR)
 _count_zeros = _library("llvm.cttz.i32", _INT, _INT, ir.IntType(1))
 
 
@@ -136,11 +153,13 @@ def _splat(context, builder, signature, arguments):
 
 
 def _plus_product(context, builder, signature, arguments):
-    return _fused(builder, arguments)
+    fused = _fused_vectors if signature.return_type == _vector else _fused_numbers
+    return fused(builder, arguments)
 
 
 def _minus_product(context, builder, signature, arguments):
-    return _fused(builder, [builder.fneg(arguments[0]), *arguments[1:]])
+    negative = [builder.fneg(arguments[0]), *arguments[1:]]
+    return _plus_product(context, builder, signature, negative)
 
 
 def _times(context, builder, signature, arguments):
@@ -160,7 +179,12 @@ def _largest_lane(context, builder, signature, arguments):
 
 
 def _sum_of_lanes(context, builder, signature, arguments):
-    return _reduce_add(builder, [_DOUBLE(-0.0), *arguments], ("reassoc",))
+    total = arguments[0]
+    for width in (4, 2, 1):
+        order = [(lane + width) % LANES for lane in range(LANES)]
+        moved = ir.Constant(ir.VectorType(_INT, LANES), order)
+        total = builder.fadd(total, builder.shuffle_vector(total, total, moved))
+    return builder.extract_element(total, _INT(0))
 
 
 def _larger(context, builder, signature, arguments):
@@ -228,15 +252,15 @@ def splat(number):
     return np.full(LANES, number)
 
 
-@_becomes(_plus_product, _vector, _VectorType, _VectorType, _VectorType)
+@_becomes_fused(_plus_product)
 def plus_product(a, b, c):
-    """``c + a b``, rounded once where the processor can."""
+    """``c + a b`` of vectors or of numbers, rounded once where the processor can."""
     return a * b + c
 
 
-@_becomes(_minus_product, _vector, _VectorType, _VectorType, _VectorType)
+@_becomes_fused(_minus_product)
 def minus_product(a, b, c):
-    """``c - a b``, rounded once where the processor can."""
+    """``c - a b`` of vectors or of numbers, rounded once where the processor can."""
     return c - a * b
 
 
@@ -272,8 +296,10 @@ def largest_lane(a):
 
 @_becomes(_sum_of_lanes, types.float64, _VectorType)
 def sum_of_lanes(a):
-    """The sum of the eight."""
-    return a.sum()
+    """The sum of the eight, halves on halves, always in the same order."""
+    fours = a[:4] + a[4:]
+    twos = fours[:2] + fours[2:]
+    return twos[0] + twos[1]
 
 
 @_becomes(_first_at_least, types.intp, _VectorType, types.Float)
