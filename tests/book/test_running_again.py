@@ -7,11 +7,16 @@ any.
 """
 
 import json
+import sys
 
 import pytest
 
 from tests.book import notebook_rules as rules
 from tests.book import running_again, sources
+
+sys.path.append(str(sources.ROOT / "tools"))
+
+import run_twice
 
 NOTEBOOKS = sources.notebook_files()
 
@@ -89,3 +94,20 @@ def test_harmless_cells_pass(codes):
 @pytest.mark.parametrize("codes", BAD)
 def test_cells_that_change_what_others_made_are_seen(codes):
     assert found_in(codes)
+
+
+# They write files, start processes or add to the library's tables.
+RUN = [
+    "part2_proofs/13_errata",
+    "part5_use/live",
+    "part5_use/own_loop",
+    "part5_use/own_policy",
+    "part5_use/save_restore",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", RUN)
+def test_chapter_can_be_run_again(chapter, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(sources.ROOT))
+    assert run_twice.run(sources.BOOK / f"{chapter}.ipynb") is None
