@@ -12,7 +12,7 @@ from docutils import nodes
 
 # Prompts that say no more than what every other fold says.
 GENERAL = re.compile(r"(Show|Hide) (code cell \{type\}|the (checks?|code|solution))")
-DRAWS = re.compile(r"\bplt\.|\bplotting\.|\bax\.|\.plot\(|\bfig\b")
+DRAWS = re.compile(r"\bplt\.|\bplotting\.(?!styled_table)|\bax\.|\.plot\(|\bfig\b")
 LONGEST = 70
 
 
