@@ -3,7 +3,7 @@
 python tools/make_pdf.py          _build/wsbnb.pdf from _build/html, through a browser
 python tools/make_pdf.py --zip    _build/wsbnb-html.zip, the pages as they are
 
-Each page is printed by Chromium, with its folds open and its live figures as they stand.
+Each page is printed by Chromium, with its folds open and its live figures at rest.
 A title page and a table of contents with page numbers come first; links between
 chapters lead to pages of the PDF.
 """

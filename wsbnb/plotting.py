@@ -29,6 +29,8 @@ from wsbnb.paper.algorithms import TABLE
 
 #: Colour, line and marker of every named policy, from the one table of algorithms.
 STYLES = {row.name: (row.colour, row.line, row.marker) for row in TABLE.values()}
+#: The true parameter: a black cross wherever it is a point.
+TRUTH = dict(color="black", marker="x", ms=8, mew=2, linestyle="none")
 _BY_CLASS = {row.cls.__name__: row.name for row in TABLE.values()}
 _FALLBACK = ("#5a4fcf", "#9c5b00", "#00797a", "#a03060", "#4f6b1f", "#666688")
 _FALLBACK_LINES = ("-", "--", "-.", ":")
@@ -407,7 +409,7 @@ def marginals(
     colour = policy_style("WSB-LinTS")["color"]
     ax.errorbar(mean, places, xerr=width * std, fmt="o", color=colour, capsize=3)
     if truth is not None:
-        ax.plot(vector("truth", truth, mean.size), places, "x", color="black", ms=8)
+        ax.plot(vector("truth", truth, mean.size), places, **TRUTH)
     ax.set_yticks(places, names)
     ax.set_ylim(mean.size - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
