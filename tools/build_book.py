@@ -53,7 +53,7 @@ SOURCES = [
     "tools/link_previews.py",
     "tools/search_words.py",
     "tools/sphinx_mends.py",
-    "tools/statement_index.py",
+    "tools/statements.py",
     "tools/table_numbers.py",
 ]
 START_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"

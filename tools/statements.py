@@ -1,14 +1,16 @@
-"""A Sphinx extension: the index of statements, by kind, number and title.
+"""A Sphinx extension: proofs that look like proofs, and an index of statements.
 
-sphinx-proof's own index lists labels, which are names for authors.
+sphinx-proof gives every proof the look of a note and the same name, and its index lists
+labels, which are names for authors. Ours lists statements by kind, number and title.
 """
 
 import re
 
 from docutils import nodes
 from sphinx_proof.domain import ProofIndex
+from sphinx_proof.nodes import proof_node
 
-LEFT_OUT = {"proof"}
+WORD = "Proof."
 
 
 def keep_titles(app, doctree):
@@ -39,10 +41,8 @@ def generate(self, docnames=None):
     titles = getattr(env, "statement_titles", {})
     kinds = {}
     for label, values in getattr(env, "proof_list", {}).items():
-        if values["realtype"] not in LEFT_OUT:
-            kinds.setdefault(values["realtype"], []).append(
-                (number_of(env, values), label, values)
-            )
+        row = (number_of(env, values), label, values)
+        kinds.setdefault(values["realtype"], []).append(row)
     content = []
     for kind, rows in sorted(kinds.items()):
         entries = []
@@ -56,9 +56,25 @@ def generate(self, docnames=None):
     return content, False
 
 
+def mark_proofs(app, doctree, docname):
+    """A class of their own for proofs, the word set apart, and no name twice."""
+    for node in doctree.findall(nodes.section):
+        if "proof-content" in node["ids"]:
+            node["ids"].remove("proof-content")
+    for proof in doctree.findall(proof_node):
+        box = proof[0]
+        box["ids"] = []
+        box["classes"] += ["proof-text"]
+        text = next(iter(box.findall(nodes.Text)), None)
+        if text is not None and text.startswith(WORD):
+            rest = nodes.Text(text[len(WORD) :])
+            text.parent.replace(text, [nodes.emphasis("", WORD), rest])
+
+
 def setup(app):
     ProofIndex.localname = "Index of statements"
     ProofIndex.shortname = "statements"
     ProofIndex.generate = generate
     app.connect("doctree-read", keep_titles)
+    app.connect("doctree-resolved", mark_proofs, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
