@@ -36,6 +36,10 @@ OPEN_EVERYTHING = """async () => {
   document.documentElement.dataset.theme = 'light';
   for (const image of document.images) image.loading = 'eager';
   await Promise.all([...document.images].map(image => image.decode().catch(() => 0)));
+  for (const live of document.querySelectorAll('.wsbnb-live')) {  // begin when seen
+    live.scrollIntoView();
+    await new Promise(done => setTimeout(done, 100));
+  }
 }"""
 LIVE = "() => !document.querySelector('.wsbnb-live:not([data-ready])')"
 TITLE = "Weighted sequential Bayesian bandits"
@@ -57,7 +61,7 @@ def printed(tab, address):
     tab.wait_for_function(LIVE)
     tab.emulate_media(media="print", color_scheme="light")
     return tab.pdf(
-        format="A4", print_background=True, margin=MARGINS,
+        format="A4", scale=0.8, print_background=True, margin=MARGINS,
         display_header_footer=True, header_template="<span></span>",
         footer_template=FOOTER,
     )  # fmt: skip
@@ -147,6 +151,7 @@ def bind(front, parts, titles, numbers):
     lead_inside(writer, starts)
     for page, number in zip(writer.pages, PdfReader(io.BytesIO(numbers)).pages):
         page.merge_page(number)
+        page.compress_content_streams()
     writer.add_metadata({"/Title": TITLE})
     writer.compress_identical_objects()
     return writer
