@@ -8,8 +8,8 @@ def pages_by_key(env):
     order = {name: place for place, name in enumerate(reading_order(env))}
     found = {}
     for reference in env.domains["cite"].citation_refs:
-        for key in reference.keys:
-            found.setdefault(key, set()).add(reference.docname)
+        for target in reference.targets:
+            found.setdefault(target.key, set()).add(reference.docname)
     last = len(order)
     return {
         key: sorted(names, key=lambda name: (order.get(name, last), name))

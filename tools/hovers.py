@@ -7,18 +7,20 @@ a page by itself stays as light as it was, and works from a folder. The first me
 of a term on a page of the text becomes a link to the glossary.
 """
 
+import copy
 import json
 import pathlib
 import re
 
+from bs4 import BeautifulSoup
 from docutils import nodes
-from lxml import html
 
 GLOSSARY = "book/glossary"
 TEXT = re.compile(r"book/part\d")
 #: Terms that mean other things as well, or stand in every other sentence.
 NOT_LINKED = {"memory", "arm", "discount", "prior", "restart", "replay", "regret"}
 NO_TERM_IN = (nodes.reference, nodes.literal, nodes.math, nodes.table, nodes.caption)
+PLACES = "div.math[id^=equation-], div.citation[id], div.proof[id]"
 FILE = "hover-data.js"
 LONGEST = 4000
 
@@ -76,33 +78,33 @@ def _is_inside(node, kinds):
 
 
 def previews(body):
-    """What a page offers to links: name of the place, and a piece of HTML."""
-    page = html.fragment_fromstring(body, create_parent="div")
-    for place in page.cssselect("div.math[id^=equation-]"):
-        yield [place.get("id")], _inside(place)
-    for place in page.cssselect("div.citation[id], div.proof[id]:not(#proof)"):
-        yield [place.get("id")], _inside(place)
-    for said in page.cssselect("dl.glossary > dd"):
+    """What a page offers to links: names of the place, and a piece of HTML."""
+    page = BeautifulSoup(body, "lxml")
+    for place in page.select(
+        "div.math[id^=equation-], div.citation[id], div.proof[id]"
+    ):
+        yield [place["id"]], _inside(place)
+    for said in page.select("dl.glossary > dd"):
         names = []
-        name = said.getprevious()
-        while name is not None and name.tag == "dt":
-            names.append(name)
-            name = name.getprevious()
-        yield [name.get("id") for name in names], _inside(said)
+        for name in said.find_previous_siblings(["dt", "dd"]):
+            if name.name == "dd":
+                break
+            names.append(name["id"])
+        yield names, _inside(said)
 
 
 def _inside(place):
     """The HTML of a place without what only makes sense there."""
-    for part in place.cssselect(".headerlink, .backrefs, .label, script, img, button"):
-        part.drop_tree()
-    for part in place.iter():
+    place = copy.copy(place)
+    for part in place.select(".headerlink, .backrefs, .label, script, img, button"):
+        part.decompose()
+    for part in [place, *place.find_all(True)]:
         for name in ("id", "role", "tabindex"):
-            part.attrib.pop(name, None)
-    for link in place.cssselect("a"):
-        link.drop_tag()
-    place.tail = None
-    place.tag = "div"
-    return html.tostring(place, encoding="unicode")
+            part.attrs.pop(name, None)
+    for link in place.select("a"):
+        link.unwrap()
+    place.name = "div"
+    return str(place)
 
 
 def keep_previews(app, pagename, templatename, context, doctree):
