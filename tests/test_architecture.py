@@ -22,6 +22,7 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 PICTURE = """
 _types _interrupt
 _validate _files _guide
+_tables
 kernels.vectors kernels.compiling
 kernels.linear
 kernels.estimate

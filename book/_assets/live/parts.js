@@ -114,6 +114,9 @@
 
   const number = (v) => v.toLocaleString("en", { maximumSignificantDigits: 6 });
 
+  const crossing = (x, y, r) =>
+    `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
+
   class Picture {
     constructor(name, { width = 560, height = 340, left = 64, bottom = 52 } = {}) {
       Object.assign(this, { width, height, left, bottom, top: 12, right: 24 });
@@ -199,7 +202,7 @@
     cross([a, b], r, more) {
       const [x, y] = [this.x(a), this.y(b)];
       return svg("path", {
-        d: `M${x - r} ${y}H${x + r}M${x} ${y - r}V${y + r}`, "stroke-width": 3, ...more,
+        d: crossing(x, y, 0.75 * r), "stroke-width": 3, ...more,
       });
     }
   }
@@ -220,17 +223,22 @@
   function legend(rows) {
     return el("ul", { class: "wl-legend" }, ...rows.map(([text, colour, dash]) =>
       el("li", {}, svg("svg", { viewBox: "0 0 30 12", "aria-hidden": "true" },
-        svg("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke: colour, "stroke-width": 3,
-          "stroke-dasharray": dash })), text)));
+        dash === "×"
+          ? svg("path", { d: crossing(15, 6, 5), stroke: colour, "stroke-width": 3 })
+          : svg("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke: colour, "stroke-width": 3,
+            "stroke-dasharray": dash })), text)));
   }
 
   /* A point that can be dragged, or moved with the arrow keys. */
-  function handle(picture, name, place, colour, moved) {
+  function handle(picture, name, place, colour, moved, isTruth = false) {
+    const mark = isTruth // the true parameter is a black cross in every picture
+      ? svg("path", { d: crossing(0, 0, 7), stroke: colour, "stroke-width": 3.5 })
+      : svg("circle", { r: 7, fill: colour, stroke: "#fff", "stroke-width": 2 });
     const node = svg("g", {
       tabindex: 0, role: "slider", class: "wl-handle", "aria-label": name,
       "aria-valuemin": -2, "aria-valuemax": 2,
     }, svg("circle", { r: 18, fill: "transparent" }),
-    svg("circle", { r: 7, fill: colour, stroke: "#fff", "stroke-width": 2 }));
+    mark);
     let now = place;
     const show = () => {
       node.setAttribute("transform", `translate(${picture.x(now[0])} ${picture.y(now[1])})`);

@@ -179,8 +179,8 @@
       ]));
     }
 
-    const target = handle(picture, "true parameter θ*", [0.8, 0.5], "#b8320a",
-      () => show("You moved θ*."));
+    const target = handle(picture, "true parameter θ*", [0.8, 0.5], "#000",
+      () => show("You moved θ*."), true);
     const prior = handle(picture, "prior mean", [-0.4, 0.2], "#6c6c6c",
       () => show("You moved the prior mean."));
     let pulls = 0;
@@ -211,7 +211,7 @@
     const change = (name, word) => (v) => { now[name] = v; show(word); };
     frame(place, "A posterior under your hand",
       legend([["prior, 95 %", "#6c6c6c", "6 4"], ["posterior, 95 %", "#00664a", ""],
-        ["θ*, drag it", "#b8320a", ""], ["arms, press to observe", "#0b4f9e", ""]]),
+        ["θ*, drag it", "#000", "×"], ["arms, press to observe", "#0b4f9e", ""]]),
       picture.node,
       el("div", { class: "wl-buttons" },
         button("let 10 rounds pass", () => {
