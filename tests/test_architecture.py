@@ -35,7 +35,10 @@ exploration
 policies.theory policies.old_files policies.chances
 policies.saving
 policies.base
-policies.oracle policies.named policies.checking fleet
+policies.oracle policies.named policies.checking
+fleet.turns fleet.events fleet.sharing fleet.files
+fleet.known
+fleet.base
 adaptive.grid
 adaptive.base
 adaptive.bandit adaptive.changes adaptive.mixture adaptive.surprise
@@ -71,7 +74,7 @@ ALONE = {"environments", "dependence", "datasets", "_types", "_validate", "_file
 # Who may look into the laboratory: what draws, and the command line.
 OUTSIDE_THE_LABORATORY = {"plotting", "interactive", "__main__"}
 # Doors gather what is inside; others go to the room, but for the command line.
-DOORS = {"__init__", "__main__", "kernels", "policies", "adaptive", "paper"}
+DOORS = {"__init__", "__main__", "kernels", "policies", "adaptive", "fleet", "paper"}
 
 
 def dotted(path, package):
