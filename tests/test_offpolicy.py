@@ -87,7 +87,9 @@ def test_rounds_with_different_numbers_of_arms():
         policy = wsbnb.LinearPolicy(model(), Thompson(), rng=1)
     die = np.array([rng.integers(len(arms)) for arms in sets])
     fair = np.array([1 / len(arms) for arms in sets])
-    table = wsbnb.off_policy(policy, sets, die, w.rewards, fair, draws=50, least=1)
+    paid = np.array([w.means[t, there[t]][k] for t, k in enumerate(die)])
+    paid += SIGMA * rng.standard_normal(300)
+    table = wsbnb.off_policy(policy, sets, die, paid, fair, draws=50, least=1)
     assert (table["refused"] == "").all()
     last = [len(arms) for arms in sets].index(3)
     left[last] = [0.5, 0.2, 0.2, 0.1]
