@@ -23,7 +23,7 @@ PICTURE = """
 _types _interrupt
 _validate _files _guide
 kernels.vectors kernels.compiling
-kernels.linear
+kernels.linear kernels.logistic
 kernels.estimate
 kernels.explore
 kernels.rounds kernels.bank kernels.fleet
@@ -49,7 +49,7 @@ results datasets
 simulation
 replaying fitting offpolicy adapters
 warmup recommending
-paper.algorithms paper.field paper.gaussian
+paper.algorithms paper.field paper.gaussian paper.glb
 paper.settings paper.reference
 paper.tables paper.cache
 paper.running
