@@ -105,7 +105,7 @@ def posterior(words):
     """Prior and posterior of the picture that can be dragged, after four rounds."""
     turn = np.linspace(0, 2 * np.pi, 73)
     rim = np.column_stack([np.cos(turn), np.sin(turn)])
-    a, b = np.deg2rad(30), np.array([0.5, 0.3])
+    a, b = np.deg2rad(60), np.array([0.5, 0.3])
     axes = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) * b
     truth, mean = np.array([0.8, 0.5]), np.array([-0.4, 0.2])
     belief = wsbnb.WSBPosterior(

@@ -106,6 +106,14 @@ def test_page_plays_the_arms_of_the_library(name, tab):
         ({"settings": {"noise_std": None}}, "noise_std must be given"),
         ({"noise": [0.0]}, "noise must be 150 numbers"),
         ({"normals": [[0.0]]}, "normals must be 150 rows"),
+        ({"noise": None}, "noise must be 150 numbers, got null"),
+        ({"noise": ["a"] * 150}, "noise must be finite numbers"),
+        ({"expected": None}, "expected must be T rows of K numbers, got null"),
+        ({"expected": [[0.0] * 3] * 150}, "expected[0] must be 4 numbers"),
+        ({"expected": [[0.0] * 4] * 149 + [None]}, "expected[149] must be 4 numbers"),
+        ({"arms": []}, "arms must be K rows of d numbers"),
+        ({"arms": [[1.0, 2.0]]}, "arms[0] must be 3 numbers"),
+        ({"arms": 3}, "arms must be K rows of d numbers"),
     ],
 )
 def test_wrong_orders_are_refused(change, words, tab):
@@ -115,6 +123,31 @@ def test_wrong_orders_are_refused(change, words, tab):
         "order => { try { wsbnb.play(order); return 'no' } catch (e) "
         "{ return e.message } }",
         {**order, **change},
+    )
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    "policy, settings, words",
+    [
+        ("DLinTS", {"dim": 2.5}, "dim must be a whole number, got 2.5"),
+        ("SWLinUCB", {"dim": 2, "length": 0}, "length must be a number between 1"),
+        ("SWLinUCB", {"dim": 2, "length": 7.5}, "length must be a whole number"),
+        ("RestartLinUCB", {"dim": 2, "period": "9"}, "period must be a number"),
+        ("DLinUCB", {"dim": 2, "split": "horizon"}, "horizon must be given"),
+        ("DRandLinUCB", {"dim": 2, "perturbation": "t"}, "perturbation must be one of"),
+    ],
+)
+def test_wrong_settings_are_refused(policy, settings, words, tab):
+    usual = {"regularization": 1.0, "noise_std": 1.0}
+    if policy.startswith("D"):
+        usual["discount"] = 0.9
+    order = {"policy": policy, "settings": usual | settings, "arms": [[1, 0]]}
+    order |= {"expected": [[1.0]], "noise": [0.0], "normals": [[0.0, 0.0]]}
+    said = tab.evaluate(
+        "order => { try { wsbnb.play(order); return 'no' } catch (e) "
+        "{ return e.message } }",
+        order,
     )
     assert words in said
 

@@ -178,7 +178,7 @@
     const base = core.mark();
     const circle = Array.from({ length: 8 }, (_, k) =>
       [Math.cos((k * Math.PI) / 4), Math.sin((k * Math.PI) / 4)]);
-    const now = { discount: 0.9, sigma: 0.5, wide: 0.5, narrow: 0.3, turn: Math.PI / 6 };
+    const now = { discount: 0.9, sigma: 0.5, wide: 0.5, narrow: 0.3, turn: Math.PI / 3 };
     const EDGE = 2.45; // 95 % of a normal vector in the plane
     let events = [];
     const picture = new Picture("The posterior", { width: 444, height: 420 }) /* a square inside */;
