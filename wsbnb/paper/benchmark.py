@@ -36,7 +36,7 @@ from wsbnb.simulation import simulate
 FOOTINGS = ("theory", "tuned", "kind", "carried")
 TRAIN_SEED, TEST_SEED = 101, 202
 #: Training and test trials of the full and of the quick form.
-FULL, QUICK = (8, 16), (2, 6)
+FULL, QUICK = (8, 32), (2, 6)
 FILES = {"tuning": "benchmark_tuning.csv", "scores": "benchmark_scores.csv"}
 Setting = tuple[float | None, float | None]
 
@@ -59,7 +59,7 @@ def run_benchmark(
     worlds, policies : lists of str, optional
         Names in `WORLDS` and `CONTENDERS`. Default: all.
     quick : bool, default False
-        Few trials: a minute in place of ten.
+        Few trials, and every other value of the grids: a minute in place of ten.
     cache : path-like, None or False
         Folder; None is the usual one (:func:`cache_folder`), False stores nothing. What
         is stored is not computed again, so a killed run continues.
@@ -81,7 +81,8 @@ def run_benchmark(
     """
     places = _chosen("worlds", worlds, WORLDS)
     players = _chosen("policies", policies, CONTENDERS)
-    train, test = QUICK if _validate.flag("quick", quick) else FULL
+    quick = _validate.flag("quick", quick)
+    train, test = QUICK if quick else FULL
     store = _Store(cache, n_jobs)
     with tqdm(
         total=2 * len(places),
@@ -93,7 +94,7 @@ def run_benchmark(
         tuning = []
         for world in places:
             bar.set_description_str(f"tuning: {world.name}")
-            tuning += _tuned(world, players, store, train)
+            tuning += _tuned(world, players, store, train, quick)
             bar.update()
         grid = pd.DataFrame(tuning)
         scores = []
@@ -111,12 +112,13 @@ def _chosen(name, names, table):
     return [table[_validate.choice(name, one, tuple(table))] for one in names]
 
 
-def _tuned(world, players, store, trials):
+def _tuned(world, players, store, trials, coarse=False):
     """Mean training regret of every setting, as rows."""
-    wanted = {p: p.settings() for p in players if len(p.settings()) > 1}
+    grids = {p: p.settings(coarse) for p in players}
+    wanted = {player: grid for player, grid in grids.items() if len(grid) > 1}
     found = store.finals(world, wanted, trials, TRAIN_SEED)
-    for player in players:
-        for i, (scale, memory) in enumerate(player.settings()):
+    for player, grid in grids.items():
+        for i, (scale, memory) in enumerate(grid):
             regret = found[player][i].mean() if player in found else 0.0
             yield {
                 "world": world.name,
