@@ -111,8 +111,8 @@ def recommend(
         As in :class:`WSBLinTS`; by default zero and the identity.
     log : tuple of arrays (X, rewards), optional
         Arms played in the past, in order, and their rewards. Noise level and prior are
-        then taken from :func:`fit_log`, and the memory too where a policy has one fixed
-        discount.
+        then taken from :func:`fit_log`, and the memory too where a policy has a fixed
+        one.
     trust_noise : bool, default False
         Whether the noise is about normal and `noise_std` right within some ten per
         cent. Then only worlds of that sort count, and policies that look for surprises
@@ -209,6 +209,8 @@ def _reason(row, memory, world, fit):
         remembered = "it never forgets by itself"
     if row.policy.startswith("Discount mixture"):
         remembered = "it learns how long to remember"
+    elif row.policy.startswith("Change points"):
+        remembered = "it looks for the beginning of the present"
     return (
         f"in {_SOURCES[row.moves]} its regret was {row.ratio:.2f} times that of the "
         f"best tuned in hindsight ({row.low:.2f} to {row.high:.2f}; at worst "
