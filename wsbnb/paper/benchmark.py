@@ -34,7 +34,7 @@ from wsbnb.simulation import simulate
 
 TRAIN_SEED, TEST_SEED = 101, 202
 #: Training and test trials of the full and of the quick form.
-FULL, QUICK = (8, 32), (2, 6)
+FULL, QUICK = (8, 16), (2, 6)
 
 
 def run_benchmark(
