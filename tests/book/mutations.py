@@ -41,6 +41,7 @@ SHOWN = {
 AMOUNTS = {
     "default_rng", "range", "arange", "linspace", "geomspace", "logspace", "zeros",
     "ones", "eye", "round", "reshape", "subplots", "simulate", "standard_normal",
+    "uniform", "integers",
 }  # fmt: skip
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
