@@ -56,6 +56,7 @@ POLICIES = {
     "DLinUCB": "LBWeightUCB", "sqrt": "square", "log": "log1p", "argmax": "argmin",
 }  # fmt: skip
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutations.yml")
+TOLERANCE = 1e-6
 CAUGHT, CRASHED, SURVIVED, SLOW = "caught", "crashed", "survived", "too slow"
 
 
@@ -184,6 +185,9 @@ def changed(node):
     """The node with one thing wrong in it, or None if there is nothing to change."""
     new = copy.deepcopy(node)
     if isinstance(node, ast.BinOp):
+        if isinstance(getattr(node.right, "value", None), float):
+            if abs(node.right.value) < TOLERANCE:  # room for rounding errors
+                return None
         if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
             new.right.value = node.right.value * 2
             return new
