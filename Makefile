@@ -11,7 +11,7 @@ export JOBS
 
 .DEFAULT_GOAL := help
 .PHONY: help env book test test-core test-pages test-notebook chapter \
-        serve lab lab-sources run-twice pdf audit mutants lint format strip lock \
+        serve lab lab-sources run-twice pdf audit mutants lint format strip live lock \
         upgrade wheel clean distclean
 
 help:  ## show this list
@@ -73,6 +73,9 @@ format: strip  ## format code and notebooks
 
 strip: env  ## remove outputs from the notebooks
 	@find book -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' -exec $(PY) -m nbstripout {} +
+
+live: env  ## compile the kernels for the pages again, after a kernel has changed
+	@$(PY) tools/sphinx_live.py
 
 lock: env  ## write requirements.txt again, keeping the pinned versions
 	@$(PY) tools/lock.py

@@ -274,6 +274,7 @@ METHODS = {
     "x": lambda: ARMS[1].copy(),
     "reward": 0.3,
     "decay": True,
+    "draws": 50,
     "age": 0,
     "steps": 1,
     "rng": None,

@@ -9,6 +9,7 @@ from scipy import stats
 
 import wsbnb
 from tests import zoo
+from tests.kernels import PLAIN
 from wsbnb.kernels import memory
 
 GRID = [0.7, 0.9, 0.99, 1.0]
@@ -40,6 +41,21 @@ def changes(base, **options):
 
 
 MAKERS = [mixture, bandit, warm, surprise, changes]
+#: What all of them are compiled for; `test_plain_python.py` tries the other bases.
+COMPILED = ["WSBLinUCB", "DLinTS"]
+
+
+def pairs(names, makers):
+    """Bases and makers: all pairs in plain Python; compiled, each costs seconds."""
+    return pytest.mark.parametrize(
+        "name, maker",
+        [
+            (name, maker)
+            for maker in makers
+            for name in names
+            if PLAIN or maker is mixture or name in COMPILED
+        ],
+    )
 
 
 def play(policy, seed=0, rounds=25):
@@ -122,8 +138,7 @@ class SplitGenerator:
         return drawn
 
 
-@pytest.mark.parametrize("name", zoo.SEVEN)
-@pytest.mark.parametrize("maker", [mixture, warm, surprise])
+@pairs(zoo.SEVEN, [mixture, warm, surprise])
 def test_one_expert_plays_as_the_policy_itself(name, maker):
     alone = zoo.make(name, discount=0.9, rng=5)
     if maker is surprise:
@@ -392,7 +407,7 @@ def test_default_block_and_rate():
 # --- restart at surprise --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["WSBLinTS", "LBWeightUCB"])
+@pytest.mark.parametrize("name", ["WSBLinTS", *(["LBWeightUCB"] if PLAIN else [])])
 @pytest.mark.parametrize("d", [1, 3])
 def test_statistic_equals_brute_force(name, d):
     policy = surprise(zoo.make(name, d=d, discount=0.9), threshold=4.0, inflation=3.0)

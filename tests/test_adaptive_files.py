@@ -8,7 +8,15 @@ import pytest
 
 import wsbnb
 from tests import zoo
-from tests.test_adaptive import GRID, MAKERS, bandit, mixture, play, surprise
+from tests.test_adaptive import (
+    GRID,
+    MAKERS,
+    bandit,
+    mixture,
+    pairs,
+    play,
+    surprise,
+)
 from tests.test_saving import refuse_signed
 
 pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
@@ -21,8 +29,7 @@ def written(maker, path, name="DLinTS"):
     return json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("name", ["WSBLinTS", "WSBLinUCB", "DLinUCB", "Greedy"])
+@pairs(["WSBLinTS", "WSBLinUCB", "DLinUCB", "DLinTS", "Greedy"], MAKERS)
 def test_file_keeps_every_bit(maker, name, tmp_path):
     policy = maker(zoo.make(name))
     play(policy, rounds=18)

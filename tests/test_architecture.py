@@ -22,8 +22,9 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 PICTURE = """
 _types _interrupt
 _validate _files _guide
+_tables
 kernels.vectors kernels.compiling
-kernels.linear
+kernels.linear kernels.logistic
 kernels.estimate
 kernels.explore
 kernels.rounds kernels.bank kernels.fleet
@@ -35,7 +36,10 @@ exploration
 policies.theory policies.old_files policies.chances
 policies.saving
 policies.base
-policies.oracle policies.named policies.checking fleet
+policies.oracle policies.named policies.checking
+fleet.turns fleet.events fleet.sharing fleet.files
+fleet.known
+fleet.base
 adaptive.grid
 adaptive.base
 adaptive.bandit adaptive.changes adaptive.mixture adaptive.surprise
@@ -46,7 +50,7 @@ results datasets
 simulation
 replaying fitting offpolicy adapters
 warmup recommending
-paper.algorithms paper.field paper.gaussian
+paper.algorithms paper.field paper.gaussian paper.glb
 paper.settings paper.reference
 paper.tables paper.cache
 paper.running
@@ -71,7 +75,7 @@ ALONE = {"environments", "dependence", "datasets", "_types", "_validate", "_file
 # Who may look into the laboratory: what draws, and the command line.
 OUTSIDE_THE_LABORATORY = {"plotting", "interactive", "__main__"}
 # Doors gather what is inside; others go to the room, but for the command line.
-DOORS = {"__init__", "__main__", "kernels", "policies", "adaptive", "paper"}
+DOORS = {"__init__", "__main__", "kernels", "policies", "adaptive", "fleet", "paper"}
 
 
 def dotted(path, package):

@@ -16,7 +16,8 @@ H = 0.07
 
 def changes(base, **options):
     standard = {"discounts": [0.8, 1.0], "starts": 4, "hazard": H, "share": 0.3}
-    return wsbnb.ChangePoints(base, **{**standard, "rng": 1, **options})
+    standard |= {"trust": np.inf, "calm": 1.0, "rng": 1}
+    return wsbnb.ChangePoints(base, **{**standard, **options})
 
 
 def data(d, rounds, seed=3):
@@ -34,14 +35,14 @@ def survival(hazard, t, steps=1.0):
 # --- all change points ----------------------------------------------------------------
 
 
-def segment_evidence(X, rewards, d):
+def segment_evidence(X, rewards, prior):
     """Log density of the rewards of one still stretch: one big Gaussian."""
-    mean, cov = zoo.prior(d)
+    mean, cov = prior
     joint = X @ cov @ X.T + zoo.SIGMA**2 * np.eye(len(X))
     return stats.multivariate_normal.logpdf(rewards, X @ mean, joint)
 
 
-def posterior_of_last_change(X, rewards, d, hazard):
+def posterior_of_last_change(X, rewards, prior, hazard):
     """Sum over every set of change points; entry b: the present began after round b."""
     n = len(X)
     log_weight = np.full(n + 1, -np.inf)
@@ -51,29 +52,37 @@ def posterior_of_last_change(X, rewards, d, hazard):
 
     for code in range(2 ** (n - 1)):
         cuts = [b for b in range(1, n) if code >> (b - 1) & 1]
-        prior = sum(
+        chance = sum(
             math.log(1 - stays(b) if b in cuts else stays(b)) for b in range(1, n)
         )
         edges = [0, *cuts, n]
         evidence = sum(
-            segment_evidence(X[a:b], rewards[a:b], d)
+            segment_evidence(X[a:b], rewards[a:b], prior)
             for a, b in zip(edges[:-1], edges[1:], strict=True)
         )
         last = edges[-2]
-        log_weight[last] = np.logaddexp(log_weight[last], prior + evidence)
+        log_weight[last] = np.logaddexp(log_weight[last], chance + evidence)
     weight = np.exp(log_weight - log_weight.max())
     weight *= stays(n) / weight.sum()
     weight[n] = 1.0 - stays(n)  # or it begins with the next round
     return weight
 
 
+def ridge_prior(d):
+    """What weighted least squares believe: a precision of lambda / sigma^2."""
+    return np.zeros(d), zoo.SIGMA**2 / zoo.LAMBDA * np.eye(d)
+
+
 @pytest.mark.parametrize("d", [1, 3])
 @pytest.mark.parametrize("hazard", [H, 0.4, None])
-def test_starts_are_exact(d, hazard):
+@pytest.mark.parametrize(
+    ("name", "prior"), [("WSBLinTS", zoo.prior), ("DLinTS", ridge_prior)]
+)
+def test_starts_are_exact(d, hazard, name, prior):
     X, rewards = data(d, 8)
-    policy = changes(zoo.make("WSBLinTS", d=d), discounts=[], starts=9, hazard=hazard)
+    policy = changes(zoo.make(name, d=d), discounts=[], starts=9, hazard=hazard)
     policy.update(X, rewards)
-    expected = posterior_of_last_change(X, rewards, d, hazard)
+    expected = posterior_of_last_change(X, rewards, prior(d), hazard)
     lengths, weights = policy.run_lengths
     np.testing.assert_array_equal(lengths, np.arange(9))
     np.testing.assert_allclose(weights, expected[::-1], rtol=1e-9)
@@ -142,7 +151,7 @@ def test_discounts_and_starts_are_exact(name, d):
 class Dense:
     """The same policy's beliefs with dense covariances, in plain NumPy."""
 
-    def __init__(self, d, discounts, starts, hazard, share, keep):
+    def __init__(self, d, discounts, starts, hazard, share, keep, trust=np.inf):
         self.mean0, self.cov0 = zoo.prior(d)
         self.known = len(discounts)
         n = self.known + starts
@@ -155,20 +164,25 @@ class Dense:
         self.w[self.known] = 1.0 - 1e-3
         self.born, self.clock, self.lost = np.zeros(n), 0.0, 0.0
         self.hazard, self.share, self.keep = hazard, share, keep
+        self.trust, self.noise = trust, 1.0
 
     def fade(self, j, f):
         self.P[j] = f * self.P[j] + (1 - f) * self.P0
         self.h[j] = f * self.h[j] + (1 - f) * self.P0 @ self.mean0
 
     def learn(self, x, r, steps):
+        squares = np.zeros(len(self.w))
         for j in range(len(self.w)):
             cov = np.linalg.inv(self.P[j])
-            spread = math.sqrt(zoo.SIGMA**2 + x @ cov @ x)
-            self.w[j] *= stats.norm.pdf(r, x @ cov @ self.h[j], spread)
+            spread = math.sqrt(self.noise * (zoo.SIGMA**2 + x @ cov @ x))
+            z = (r - x @ cov @ self.h[j]) / spread
+            squares[j] = min(z * z, 16.0)
+            self.w[j] *= stats.norm.pdf(z) / spread
             self.fade(j, self.gamma[j] ** steps)
             self.P[j] = self.P[j] + np.outer(x, x) / zoo.SIGMA**2
             self.h[j] = self.h[j] + x * r / zoo.SIGMA**2
         self.w /= self.w.sum()
+        self.noise *= 1 + (self.w @ squares - 1) / (self.trust + 1)
         if steps:
             self.bear(steps)
 
@@ -193,13 +207,15 @@ class Dense:
         self.born[out] = self.clock
 
 
+@pytest.mark.parametrize("trust", [5.0, np.inf])
 @pytest.mark.parametrize("keep", [0.0, 0.3])
 @pytest.mark.parametrize("hazard", [H, None])
 @pytest.mark.parametrize("d", [1, 3])
-def test_against_dense_formulas(d, hazard, keep):
+def test_against_dense_formulas(d, hazard, keep, trust):
     options = dict(discounts=[0.8, 0.95, 1.0], starts=4, hazard=hazard, share=0.3)
-    policy = changes(zoo.make("WSBLinTS", d=d), **options, keep=keep)
-    dense = Dense(d, **options, keep=keep)
+    options |= {"keep": keep, "trust": trust}
+    policy = changes(zoo.make("WSBLinTS", d=d), **options)
+    dense = Dense(d, **options)
     X, rewards = data(d, 40)
     rewards[20:] += 5.0 * X[20:, 0]  # a jump
     for t, (x, r) in enumerate(zip(X, rewards, strict=True)):
@@ -211,6 +227,8 @@ def test_against_dense_formulas(d, hazard, keep):
     np.testing.assert_allclose(policy.weights, dense.w, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(policy.began, dense.born[3:])
     assert policy.lost == pytest.approx(dense.lost, rel=1e-7)
+    assert policy.noise_level == pytest.approx(zoo.SIGMA * math.sqrt(dense.noise))
+    assert (policy.noise_level == zoo.SIGMA) == (trust == np.inf)
     sums = policy._members.sums
     np.testing.assert_allclose(memory.precision_of(sums), dense.P, rtol=1e-8)
     np.testing.assert_allclose(memory.shift_of(sums), dense.h, rtol=1e-7, atol=1e-9)
@@ -250,7 +268,7 @@ def still_runs(hazard, runs, n, noise=1.0):
         base = wsbnb.WSBLinTS(
             prior_mean=mean, prior_cov=cov, noise_std=0.4, discount=1.0
         )
-        policy = wsbnb.ChangePoints(base, discounts=[], hazard=hazard)
+        policy = wsbnb.ChangePoints(base, discounts=[], hazard=hazard, trust=np.inf)
         X = rng.standard_normal((n, 2))
         theta = rng.multivariate_normal(mean, cov)
         policy.update(X, X @ theta + noise * 0.4 * rng.standard_normal(n))
@@ -286,9 +304,74 @@ def test_a_million_still_rounds():
     hundred times: far above what is asked for here.
     """
     assert still_alarms(1_000_000) <= 2
-    constant = still_alarms(200_000, discounts=[], hazard=1e-4)
+    constant = still_alarms(200_000, discounts=[], hazard=1e-4, trust=np.inf)
     assert constant <= 200_000 * 1e-4  # about one in 1 / H rounds, or fewer
-    assert still_alarms(20_000, noise=1.5) > 20  # so the test can fail
+    assert still_alarms(20_000, noise=1.5, trust=np.inf) > 20  # so the test can fail
+    assert still_alarms(20_000, noise=1.5) <= 2  # unless the noise is learnt
+
+
+@pytest.mark.parametrize("noise", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("moves", [False, True])
+def test_the_noise_level_is_learnt(noise, moves):
+    """Also while the parameter turns, which a long memory would take for noise."""
+    rng = np.random.default_rng(4)
+    base = wsbnb.WSBLinTS(
+        prior_mean=np.zeros(2), prior_cov=1.0, noise_std=0.4, discount=1.0
+    )
+    policy = wsbnb.ChangePoints(base, rng=0)
+    X, angle = rng.standard_normal((5000, 2)), np.arange(5000) / 200 * moves
+    means = X[:, 0] * np.cos(angle) + X[:, 1] * np.sin(angle)
+    policy.update(X, means + 0.4 * noise * rng.standard_normal(5000))
+    assert policy.noise_level == pytest.approx(0.4 * noise, rel=0.12)
+
+
+def test_noise_stays_within_limits():
+    base = zoo.make("WSBLinTS", d=1)
+    for reward, limit in ((0.0, 1e-3), (1e12, 1e3)):
+        policy = wsbnb.ChangePoints(base, trust=1.0, rng=0)
+        for t in range(400):
+            policy.update([1.0], reward * 10.0**t if reward and t < 9 else reward)
+        assert np.isfinite(policy._own).all()
+        if not reward:
+            assert policy.noise_level == pytest.approx(limit * zoo.SIGMA)
+
+
+@pytest.mark.parametrize("name", ["WSBLinTS", "WSBLinUCB", "WSBRandLinUCB", "Uniform"])
+def test_members_that_forget_explore_calmly(name):
+    """Scores of the only member with weight, at the scale that is left to it."""
+    X = np.random.default_rng(8).standard_normal((5, 3))
+    for j, part in ((0, 0.3), (1, 1.0), (2, 1.0)):
+        policy = changes(zoo.make(name), starts=2, calm=0.3)
+        policy.update(*data(3, 6))
+        policy._own[:4] = -700.0
+        policy._own[j], policy._own[-1] = 0.0, 2.25  # the noise is 1.5 times as large
+        post = policy._member_posterior(j)
+        mean = X @ post.mean
+        z = np.random.default_rng(1).standard_normal(policy.n_normals)
+        plain = LinearTwin(policy.base, post, z)
+        expected = mean + 1.5 * part * (plain.scores(X) - mean)
+        if name == "Uniform":
+            expected = plain.scores(X)
+        np.testing.assert_allclose(policy.scores(X), expected, rtol=1e-9)
+
+
+class LinearTwin:
+    """A base at a given posterior, whose draws are given."""
+
+    def __init__(self, base, post, z):
+        self.base, self.post, self.z = base, post, z
+
+    def scores(self, X):
+        twin = self.base.clone()
+        twin._rng = self
+        twin.posterior._set_learnt(self.post._state)
+        return twin.scores(X)
+
+    def standard_normal(self, size=None):
+        return self.z[: np.prod(size)].reshape(size)
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 def test_a_jump_is_found_and_dated():
@@ -359,6 +442,9 @@ def test_weights_survive_the_impossible():
         ({"share": -0.1}, "share"),
         ({"keep": 1.0}, "keep"),
         ({"keep": np.nan}, "keep"),
+        ({"calm": 0.0}, "calm"),
+        ({"trust": 0.5}, "trust"),
+        ({"trust": "much"}, "trust"),
         ({"discounts": [0.9, 0.8]}, "discounts"),
         ({"discounts": [0.0]}, "discounts"),
     ],

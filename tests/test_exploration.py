@@ -1,7 +1,10 @@
 """Every way to explore on every rule of forgetting, against dense formulas.
 
 The formulas are written out with inverses from batch sums over all rounds; nothing here
-knows a recursion or a factor.
+knows a recursion or a factor. All pairs are played in plain Python: see
+`test_plain_python.py`. A compiled pair costs seconds, and its types meet nowhere
+in the kernels but in the round itself; compiled, every way to explore meets one rule,
+and every rule one of the ways.
 """
 
 import math
@@ -12,6 +15,7 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from tests.kernels import PLAIN
 from tests.test_posterior import seesaw
 from wsbnb import weights
 from wsbnb.exploration import (
@@ -40,9 +44,24 @@ CASES = {
     "one arm": (MU3, COV3, 0.4, 1),
     "ridge": (np.zeros(3), 0.4**2 / 0.3 * np.eye(3), 0.4, 5),
 }
-EVERYWHERE = pytest.mark.parametrize("rule", list(RULES))
 IN_ALL_CASES = pytest.mark.parametrize("case", list(CASES))
-NORMS = pytest.mark.parametrize("norm", ["posterior", "local"])
+
+
+def everywhere(names, compiled):
+    """Each of `names` with each rule in plain Python; compiled only as in `compiled`.
+
+    Two rules are never compiled, and always there.
+    """
+    pairs = [
+        (name, rule)
+        for name, chosen in compiled.items()
+        for rule in RULES
+        if PLAIN or rule in (*chosen, "age", "custom")
+    ]
+    return pytest.mark.parametrize(names, pairs)
+
+
+COMPILED_RULES = ["exponential", "window", "restart", "round"]
 
 
 def composed(case, rule, exploration, rng=5):
@@ -132,9 +151,8 @@ def static_penalty(case):
     return math.sqrt(mu0 @ P0 @ mu0) + 1.7 * math.sqrt(np.linalg.eigvalsh(P0)[-1])
 
 
-@EVERYWHERE
+@everywhere("norm, rule", {"posterior": COMPILED_RULES, "local": ["exponential"]})
 @IN_ALL_CASES
-@NORMS
 def test_optimism(case, rule, norm):
     """Mean, width, radius and score in every round."""
     exploration = Optimism(**BOUNDS, penalty="static", radius_scale=0.3, norm=norm)
@@ -170,10 +188,10 @@ def test_the_static_penalty_of_a_ridge():
     assert static_penalty("ridge") == pytest.approx(math.sqrt(0.3) * 1.7 / 0.4)
 
 
-@EVERYWHERE
+@everywhere("penalty, rule", {"exact": ["window"]})
 @pytest.mark.parametrize("case", ["plain", "skew", "one dimension"])
-def test_the_exact_penalty(case, rule):
-    policy = composed(case, rule, Optimism(**BOUNDS, penalty="exact"))
+def test_the_exact_penalty(case, rule, penalty):
+    policy = composed(case, rule, Optimism(**BOUNDS, penalty=penalty))
     mu0 = CASES[case][0]
     for arms, known in follow(case, rule, policy):
         exact = wsbnb.prior_penalty(
@@ -192,9 +210,8 @@ def bound_on_penalty(form, known, mu0):
     return math.sqrt(size + 1.7**2 * top + 2 * 1.7 * np.linalg.norm(M @ mu0))
 
 
-@EVERYWHERE
+@everywhere("penalty, rule", {"cxv": ["exponential"], "triangle": ["restart"]})
 @pytest.mark.parametrize("case", ["plain", "skew", "one dimension"])
-@pytest.mark.parametrize("penalty", ["cxv", "triangle"])
 def test_certified_penalties_are_never_too_small(case, rule, penalty):
     """Also where the estimate shrinks: a row leaves, a block ends, weights fall."""
     policy = composed(case, rule, Optimism(**BOUNDS, penalty=penalty))
@@ -222,9 +239,8 @@ LAWS = {
 }
 
 
-@EVERYWHERE
+@everywhere("norm, rule", {"posterior": ["round"], "local": ["exponential"]})
 @IN_ALL_CASES
-@NORMS
 def test_randomised_optimism(case, rule, norm):
     exploration = RandomisedOptimism(scale=0.7, perturbation="gaussian", norm=norm)
     policy = composed(case, rule, exploration)
@@ -241,9 +257,9 @@ def test_randomised_optimism(case, rule, norm):
 def test_laws(case, law):
     optimism = Optimism(**BOUNDS, penalty="static", radius_scale=99.0)  # not its factor
     exploration = RandomisedOptimism(scale=0.4, perturbation=law, optimism=optimism)
-    policy = composed(case, "window", exploration)
+    policy = composed(case, "exponential", exploration)
     normals = np.random.default_rng(5)
-    for arms, known in follow(case, "window", policy):
+    for arms, known in follow(case, "exponential", policy):
         eta = 0.4 * LAWS[law](normals.standard_normal())
         if law == "radius":
             eta *= noise_radius(case, known) + static_penalty(case)
@@ -262,9 +278,8 @@ def drawn(known, norm, scale, z):
     return known.cov["posterior"] @ (known.h + scale * root @ z)
 
 
-@EVERYWHERE
+@everywhere("norm, rule", {"posterior": ["exponential"], "local": ["window"]})
 @IN_ALL_CASES
-@NORMS
 def test_thompson(case, rule, norm):
     policy = composed(case, rule, Thompson(scale=0.7, norm=norm))
     normals = np.random.default_rng(5)
@@ -277,19 +292,19 @@ def test_thompson(case, rule, norm):
         close(said["width"], widths(known, "posterior", arms))
 
 
-@EVERYWHERE
+@everywhere("way, rule", {Greedy: ["exponential"]})
 @pytest.mark.parametrize("case", ["plain", "skew", "one dimension"])
-def test_greedy(case, rule):
-    policy = composed(case, rule, Greedy())
+def test_greedy(case, way, rule):
+    policy = composed(case, rule, way())
     for arms, known in follow(case, rule, policy):
         close(policy.scores(arms), arms @ known.mean)
     assert policy.n_normals == 0
 
 
-@EVERYWHERE
-def test_uniform(rule):
+@everywhere("way, rule", {Uniform: ["exponential"]})
+def test_uniform(way, rule):
     """The arm is the place of an angle on a circle, and what is learnt is learnt."""
-    policy = composed("skew", rule, Uniform())
+    policy = composed("skew", rule, way())
     normals = np.random.default_rng(5)
     for arms, known in follow("skew", rule, policy):
         first, second = normals.standard_normal(2)
@@ -305,8 +320,8 @@ def test_a_scale_of_zero_is_greedy():
         RandomisedOptimism(scale=0.0),
         Optimism(radius_scale=0.0, penalty="static"),
     ):
-        policy = composed("skew", "window", exploration)
-        for arms, known in follow("skew", "window", policy):
+        policy = composed("skew", "exponential", exploration)
+        for arms, known in follow("skew", "exponential", policy):
             close(policy.scores(arms), arms @ known.mean)
 
 

@@ -1,6 +1,7 @@
 """A fleet against one posterior, and one policy, for each user."""
 
 import copy
+import itertools
 import pickle
 import threading
 
@@ -134,6 +135,22 @@ def test_shared_arms_and_users_without_events():
     assert fleet.pull([], X).shape == (0,)
     fleet.update([], np.empty((0, 2)), [])
     np.testing.assert_allclose(fleet.mean(), np.tile(fleet.prior_mean, (3, 1)))
+
+
+@pytest.mark.parametrize("exploration", [None, Greedy()])
+def test_sets_of_different_sizes_are_played_as_one_by_one(exploration):
+    who, X, rewards = events(3, 40, 4, 3, 9)
+    sizes = np.random.default_rng(4).integers(1, 10, 40)
+    sets = [arms[:K] for arms, K in zip(X, sizes)]
+    batch, single = (
+        wsbnb.Fleet(template(3, exploration), users=4, rng=5) for _ in range(2)
+    )
+    for fleet in (batch, single):
+        fleet.update(who, X[:, 0], rewards)
+    chosen = batch.pull(who, sets)
+    assert chosen.tolist() == [single.pull(u, arms) for u, arms in zip(who, sets)]
+    assert (chosen < sizes).all()
+    assert batch.pull(who, tuple(X)).tolist() == single.pull(who, X).tolist()
 
 
 def test_time_passes_for_some_or_all():
@@ -302,6 +319,8 @@ def test_damaged_files_are_refused(tmp_path):
 
 X3 = np.ones((4, 3))
 HUGE = np.array([[1.0] * 3, [1e160] * 3])
+# Whatever is drawn, the score of one of them overflows.
+LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
 
 
 @pytest.mark.parametrize(
@@ -316,6 +335,21 @@ HUGE = np.array([[1.0] * 3, [1e160] * 3])
         (ValueError, "X must have shape", lambda f: f.pull([1], X3[0])),
         (ValueError, "X must have one set", lambda f: f.pull([1], [X3, X3])),
         (ValueError, "X must be finite", lambda f: f.pull([1], X3 * np.nan)),
+        (ValueError, "X must have one set", lambda f: f.pull([1], [X3, X3[:2]])),
+        (ValueError, "X must be a list", lambda f: f.pull([1, 2], [X3, X3[:2, :2]])),
+        (ValueError, "X must be a list", lambda f: f.pull([1, 2], [X3, X3[:0]])),
+        (ValueError, "X must be a list", lambda f: f.pull([1, 2], [X3, X3[0]])),
+        (
+            ValueError,
+            "X must be a list of sets of shape .K, 3., got 2 columns",
+            lambda f: f.pull([1, 2], [X3[:, :2], X3[:2, :2]]),
+        ),
+        (ValueError, "X must be fin", lambda f: f.pull([1, 2], [X3, X3[:2] * np.inf])),
+        (
+            ValueError,
+            "none for event 1",
+            lambda f: f.pull([1, 2, 3], [X3, LARGEST, X3[:3]]),
+        ),
         (ValueError, "reward must be finite", lambda f: f.update(1, X3[0], np.inf)),
         (ValueError, "x must have one row", lambda f: f.update([1], X3, [1.0] * 4)),
         (ValueError, "steps must be zero", lambda f: f.update(1, X3[0], 1.0, steps=-1)),

@@ -1,6 +1,6 @@
 """The compiled linear algebra and the recursion against SciPy and dense formulas.
 
-Also runs uncompiled: `tests/test_tools.py` starts it with ``NUMBA_DISABLE_JIT=1``.
+Also runs uncompiled: `test_plain_python.py` starts it with ``NUMBA_DISABLE_JIT=1``.
 """
 
 import numba

@@ -26,9 +26,9 @@ RADII = {"trace": 0, "lambda_max": 1}
 class Host:
     """The module with a memory; arrays are put there one after the other."""
 
-    def __init__(self, path):
+    def __init__(self, binary):
         store = self.store = wasmtime.Store()
-        module = wasmtime.Module.from_file(store.engine, str(path))
+        module = wasmtime.Module(store.engine, binary)
         many = wasmtime.Limits(1600, None)
         self.memory = wasmtime.Memory(store, wasmtime.MemoryType(many))
         kind = wasmtime.GlobalType(wasmtime.ValType.i32(), True)
@@ -64,7 +64,7 @@ class Host:
 
 @pytest.fixture(scope="module")
 def module():
-    return sphinx_live.compiled() / "live.wasm"
+    return sphinx_live.module_in(sphinx_live.compiled())
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """How the page's module is made: the format, what is refused, which page gets it."""
 
 import pathlib
+import platform
 import sys
 
 import pytest
@@ -48,6 +49,29 @@ def test_the_machine_must_be_forgotten_before_numba_wakes(tmp_path):
 
     with pytest.raises(RuntimeError, match="process of its own"):
         wasm.compiled_alone(tmp_path)
+
+
+def test_the_kept_module_is_of_these_sources():
+    """Says no when a kernel has changed; the book then compiles for itself."""
+    fresh = sphinx_live.is_made_of(sphinx_live.KEPT, sphinx_live.stamp())
+    assert fresh, "run `make live` and commit tools/live/kept"
+
+
+@pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"),
+    reason="the bytes of the repository were made on Linux, x86_64",
+)
+def test_the_same_sources_give_the_same_bytes(tmp_path):
+    sphinx_live.compile_into(tmp_path, sphinx_live.stamp())
+    made, kept = map(sphinx_live.module_in, (tmp_path, sphinx_live.KEPT))
+    assert made == kept, "run `make live` and commit tools/live/kept"
+
+
+def test_another_stamp_is_not_taken(tmp_path):
+    assert not sphinx_live.is_made_of(tmp_path, "abc")
+    (tmp_path / sphinx_live.CARRIER).write_text("/* abc */\n")
+    assert sphinx_live.is_made_of(tmp_path, "abc")
+    assert not sphinx_live.is_made_of(tmp_path, "ab")
 
 
 class App:

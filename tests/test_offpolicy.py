@@ -62,6 +62,61 @@ def test_formulas_by_hand():
     assert (table["refused"] == "").all()
 
 
+def test_rounds_with_different_numbers_of_arms():
+    """Arms that nobody would play change nothing, nor does their absence."""
+    w = World(3, n=300)
+    rng = np.random.default_rng(0)
+    there = rng.random((300, 4)) < 0.6
+    rounds = np.arange(300)
+    there[rounds, w.chosen] = True
+    sets = [arms[mask] for arms, mask in zip(w.arms, there)]
+    assert len({len(arms) for arms in sets}) > 2
+    chosen = there.cumsum(axis=1)[rounds, w.chosen] - 1
+    target = w.target * there / (w.target * there).sum(axis=1, keepdims=True)
+    left = np.zeros((300, 4))
+    for t in rounds:
+        left[t, : len(sets[t])] = target[t, there[t]]
+    full = wsbnb.off_policy(target, *w.log, model=model(), least=1)
+    some = (w.rewards, w.propensities)
+    found = wsbnb.off_policy(left, sets, chosen, *some, model=model(), least=1)
+    numbers = ["value", "se", "effective_size", "mean_weight"]
+    for name in ("IPS", "SNIPS", "DR"):
+        expected = full.loc[name, numbers].to_numpy(float)
+        np.testing.assert_allclose(found.loc[name, numbers].to_numpy(float), expected)
+    with outside_on_purpose():
+        policy = wsbnb.LinearPolicy(model(), Thompson(), rng=1)
+    die = np.array([rng.integers(len(arms)) for arms in sets])
+    fair = np.array([1 / len(arms) for arms in sets])
+    paid = np.array([w.means[t, there[t]][k] for t, k in enumerate(die)])
+    paid += SIGMA * rng.standard_normal(300)
+    table = wsbnb.off_policy(policy, sets, die, paid, fair, draws=50, least=1)
+    assert (table["refused"] == "").all()
+    last = [len(arms) for arms in sets].index(3)
+    left[last] = [0.5, 0.2, 0.2, 0.1]
+    with pytest.raises(
+        ValueError, match=f"target must be 0.*0.1 there in round {last}"
+    ):
+        wsbnb.off_policy(left, sets, chosen, *some)
+
+
+def test_a_model_of_clicks_predicts_probabilities():
+    """The sum of the terms of DR, by hand, with a logistic model."""
+    w = World(4, n=200)
+    clicks = (w.rewards > 0.0).astype(float)
+    words = dict(prior_mean=[0.2, 0.0], prior_cov=[3.0, 2.0], discount=0.97)
+    log = w.arms, w.chosen, clicks, w.propensities
+    table = wsbnb.off_policy(
+        w.target, *log, model=wsbnb.LogisticPosterior(**words), least=1
+    )
+    post, terms = wsbnb.LogisticPosterior(**words), []
+    for t, k in enumerate(w.chosen):
+        q = np.array([post.predict(x)[0] for x in w.arms[t]])
+        weight = w.target[t, k] / w.propensities[t]
+        terms.append(w.target[t] @ q + weight * (clicks[t] - q[k]))
+        post.update(w.arms[t, k], clicks[t])
+    assert table.loc["DR", "value"] == pytest.approx(np.mean(terms))
+
+
 def test_intervals_cover_the_truth_under_drift():
     """95 % intervals, 40 worlds: at least 33 hits, which a method that covers 95 %
     misses once in two thousand times; and the model makes them shorter."""

@@ -326,6 +326,19 @@ def test_styled_table_is_reproducible_and_marks_the_best():
         plotting.styled_table([1])
 
 
+def test_styled_table_writes_zero_without_sign_and_gaps_as_dashes():
+    pytest.importorskip("jinja2")
+    values = [-0.04, -0.06, 0.0, np.nan, 12]
+    series = pd.Series(values, index=list("abcde"), name="x")
+    html = plotting.styled_table(series).to_html()
+    shown = re.findall(r"<td[^>]*>(.*?)</td>", html)
+    assert shown == ["0.0", "-0.1", "0.0", "–", "12.0"]
+    whole = plotting.styled_table(pd.DataFrame({"n": [3, -4], "w": ["a", "b"]}))
+    assert re.findall(r"<td[^>]*>(.*?)</td>", whole.to_html()) == ["3", "a", "-4", "b"]
+    captions = [plotting.styled_table(series, name).uuid for name in ("one", "two")]
+    assert captions[0] != captions[1]  # the same numbers twice on a page
+
+
 # ---------------------------------------------------------------- sliders
 
 

@@ -69,20 +69,26 @@ def composed(rule, explore):
 
 
 EXACT = Optimism(penalty="exact", param_bound=zoo.S)
+#: What is compiled for them is compiled for `test_exploration.py`, too.
 COMPOSED = {
-    "window": lambda: composed(SlidingWindow(6), Thompson(scale=0.7)),
-    "restart": lambda: composed(Restart(6), Optimism(norm="local", param_bound=zoo.S)),
+    "window": lambda: composed(SlidingWindow(6), Thompson(scale=0.7, norm="local")),
+    "restart": lambda: composed(
+        Restart(6), Optimism(horizon=99, param_bound=zoo.S, penalty="triangle")
+    ),
     "round": lambda: composed(
         Polynomial(1.5, of="round"),
-        RandomisedOptimism(perturbation="radius", optimism=EXACT),
+        RandomisedOptimism(scale=0.7, perturbation="gaussian"),
     ),
     "age": lambda: composed(
-        Polynomial(1.5, of="age"), Optimism(horizon=99, param_bound=zoo.S)
+        Polynomial(1.5, of="age"),
+        RandomisedOptimism(perturbation="radius", optimism=EXACT),
     ),
     "greedy": lambda: composed(Exponential(0.9), exploration.Greedy()),
     "uniform": lambda: composed(Exponential(0.9), exploration.Uniform()),
     "ridge": lambda: wsbnb.LinearPolicy(
-        wsbnb.WRLS(dim=3, regularization=0.3, noise_std=0.4, forgetting=Restart(6)),
+        wsbnb.WRLS(
+            dim=3, regularization=0.3, noise_std=0.4, forgetting=SlidingWindow(5)
+        ),
         Thompson(norm="local"),
         rng=0,
     ),

@@ -1,4 +1,4 @@
-"""Style, plain-Python kernels, and the tools behind make."""
+"""Style, and the tools behind make."""
 
 import os
 import pathlib
@@ -25,42 +25,6 @@ def run(*command, **variables):
 def test_ruff_finds_nothing(command):
     done = run(sys.executable, "-m", "ruff", *command, "--no-cache", ".")
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_kernels_are_plain_python_too():
-    """The kernels' tests once more with the compiler switched off."""
-    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    files = sorted(map(str, (ROOT / "tests").glob("test_kernels*.py")))
-    done = run(
-        *[sys.executable, "-m", "pytest", *options, *files],
-        NUMBA_DISABLE_JIT="1",
-    )
-    assert files and done.returncode == 0, done.stdout[-4000:] + done.stderr
-    assert " passed" in done.stdout
-
-
-def test_logs_are_followed_in_plain_python_too():
-    """A policy, a bank of members and a fit without the compiler: the same answers."""
-    code = (
-        "import numpy as np, wsbnb\n"
-        "prior = dict(prior_mean=[0, 0], prior_cov=1, noise_std=0.5, discount=0.9)\n"
-        "base = wsbnb.WSBLinTS(**prior)\n"
-        "env = wsbnb.paper_environment('abrupt', 2, horizon=60, n_arms=5)\n"
-        "chosen = [base, wsbnb.DiscountMixture(base), wsbnb.DLinUCB(dim=2,"
-        " regularization=1, discount=0.9, noise_std=0.5)]\n"
-        "r = wsbnb.simulate(chosen, env, trials=2, progress=False, n_jobs=1)\n"
-        "rng = np.random.default_rng(0)\n"
-        "fit = wsbnb.fit_log(rng.normal(size=(30, 2)), rng.normal(size=30))\n"
-        "print(*r.regret.sum(axis=(0, 2)), fit.noise_std, fit.discount)"
-    )
-    compiled, plain = (
-        run(sys.executable, "-c", code, NUMBA_DISABLE_JIT=off) for off in ("0", "1")
-    )
-    assert plain.returncode == 0, plain.stderr
-    numbers = [list(map(float, done.stdout.split())) for done in (compiled, plain)]
-    assert len(numbers[0]) == 5
-    # Products and sums are rounded once here and twice there.
-    assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
 
 
 def test_make_help_lists_the_targets():

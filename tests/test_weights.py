@@ -11,6 +11,8 @@ from wsbnb.weights import (
     Polynomial,
     Restart,
     SlidingWindow,
+    multiplicatively_consistent,
+    nondecreasing_in_s,
 )
 
 RULES = [
@@ -101,6 +103,8 @@ def test_one_step_factor_reproduces_the_rows(rule):
 
 
 def test_memory():
+    for rule in (Exponential(0.9), Restart(3), Polynomial(1.5, of="round")):
+        assert rule.memory == 0 and rule.streaming
     assert SlidingWindow(7).memory == 7 and SlidingWindow(7).streaming
     for rule in (Polynomial(1.0), CustomWeights(lambda s, t: s / t)):
         assert rule.memory is None and not rule.streaming
@@ -140,6 +144,21 @@ def test_custom_check_can_say_no():
     assert not older_counts_more.is_admissible(2)
 
 
+@pytest.mark.parametrize("excess, allowed", [(1e-12, True), (1.5e-12, False)])
+def test_conditions_forgive_rounding_and_no_more(excess, allowed):
+    assert nondecreasing_in_s([[1.0, 0.0], [excess, 0.0]]) == allowed
+    fading = [[1.0, 0.0, 0.0], [excess, 1.0, 0.0], [0.0, 1.0, 1.0]]
+    assert multiplicatively_consistent(fading) == allowed
+
+
+def test_consistency_is_asked_of_every_round():
+    """Here of the second alone: w_24 = 0.1 is less than w_34 w_23."""
+    rows = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0.9, 1, 0], [0, 0.1, 0.9, 1]]
+    assert not multiplicatively_consistent(rows)
+    rows[3][1] = 0.81
+    assert multiplicatively_consistent(rows)
+
+
 def test_rules_are_values():
     assert Exponential(0.9) == Exponential(0.9) != Exponential(0.8)
     assert len({Restart(3), Restart(3), SlidingWindow(3)}) == 2
@@ -170,6 +189,10 @@ def test_rules_are_values():
         (lambda: Exponential(0.9)(3, 2), ValueError, "s must"),
         (lambda: Exponential(0.9)(1.5, 2), ValueError, "s must"),
         (lambda: SlidingWindow(3).is_consistent(0), ValueError, "T.*0"),
+        (lambda: Exponential(0.9).is_consistent(0), ValueError, "T.*0"),
+        (lambda: Exponential(0.9).is_nondecreasing(0), ValueError, "T.*0"),
+        (lambda: nondecreasing_in_s(np.ones((2, 3))), ValueError, "matrix.*square"),
+        (lambda: Restart(2**53 + 2), ValueError, "period.*9007199254740994"),
     ],
 )
 def test_bad_input(make, error, words):

@@ -44,11 +44,17 @@ SOURCES = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "requirements.txt",  # the plain notebooks carry it for Binder
-    "tools/plain_code.py",
-    "tools/plain_markdown.py",
-    "tools/plain_notebooks.py",
-    "tools/plain_tex.py",
+    *sorted(f"tools/{path.name}" for path in ROOT.glob("tools/plain_*.py")),
+    "tools/cited_in.py",
+    "tools/concordance.py",
+    "tools/fold_names.py",
+    "tools/hovers.py",
+    "tools/light_icons.py",
+    "tools/link_previews.py",
+    "tools/search_words.py",
     "tools/sphinx_mends.py",
+    "tools/statements.py",
+    "tools/table_numbers.py",
 ]
 START_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 BUILT_FROM = HTML / ".built-from"

@@ -1,9 +1,9 @@
 """A Sphinx extension that names folded cells: a reader knows what is inside.
 
-The first comment of a cell is its name. A cell without one is named after what it
-does (a check, the code of a figure, code) and the section it stands in. A cell may
-also say its name in its metadata (`mystnb: code_prompt_show`). The solution of an
-exercise is named after the exercise.
+The first comment of a cell is its name, or what its first function says of itself. A
+cell without either is named after what it does (a check, the code of a figure, code)
+and the section it stands in. A cell may also say its name in its metadata (`mystnb:
+code_prompt_show`). The solution of an exercise is named after the exercise.
 """
 
 import re
@@ -12,7 +12,7 @@ from docutils import nodes
 
 # Prompts that say no more than what every other fold says.
 GENERAL = re.compile(r"(Show|Hide) (code cell \{type\}|the (checks?|code|solution))")
-DRAWS = re.compile(r"\bplt\.|\bplotting\.|\bax\.|\.plot\(|\bfig\b")
+DRAWS = re.compile(r"\bplt\.|\bplotting\.(?!styled_table)|\bax\.|\.plot\(|\bfig\b")
 LONGEST = 70
 
 
@@ -20,7 +20,7 @@ def name_of(code, section):
     """What stands on the fold of a cell with this code in this section."""
     kind = "Check" if re.search(r"\bassert|\bassert_", code) else None
     kind = kind or ("Code of the figure" if DRAWS.search(code) else "Code")
-    comment = first_comment(code)
+    comment = first_comment(code) or first_docstring(code)
     if comment:
         said = comment[0].upper() + comment[1:]
         return said if said.startswith(kind) else f"{kind}: {comment}"
@@ -36,6 +36,13 @@ def first_comment(code):
         return ""  # a paragraph, not a name
     text = lines[0][2:].strip().rstrip(".:")
     return text if len(text) <= LONGEST and "%%" not in text else ""
+
+
+def first_docstring(code):
+    """What the function that opens a cell says of itself, if it is short."""
+    opening = re.match(r'def \w+\([^)]*\):\n\s+"+([^"\n]+)', code.strip())
+    text = re.split(r"[.;:] ", opening[1])[0].rstrip(".;:") if opening else ""
+    return text if len(text) <= LONGEST else ""
 
 
 def title_above(node):

@@ -3,8 +3,9 @@
 python tools/make_pdf.py          _build/wsbnb.pdf from _build/html, through a browser
 python tools/make_pdf.py --zip    _build/wsbnb-html.zip, the pages as they are
 
-Each page is printed by Chromium. A title page and a table of contents with page numbers
-come first; links between chapters lead to pages of the PDF.
+Each page is printed by Chromium, with its folds open and its live figures at rest.
+A title page and a table of contents with page numbers come first; links between
+chapters lead to pages of the PDF.
 """
 
 import argparse
@@ -30,12 +31,24 @@ FOOTER = (
     '<div style="font-size:8px;width:100%;text-align:center;color:#555">'
     '<span class="title"></span></div>'
 )
-OPEN_EVERYTHING = """() => {
+OPEN_EVERYTHING = """async () => {
   for (const fold of document.querySelectorAll('details')) fold.open = true;
   document.documentElement.dataset.theme = 'light';
   for (const image of document.images) image.loading = 'eager';
+  await Promise.all([...document.images].map(image => image.decode().catch(() => 0)));
+  for (const live of document.querySelectorAll('.wsbnb-live')) {  // begin when seen
+    live.scrollIntoView();
+    await new Promise(done => setTimeout(done, 100));
+  }
 }"""
-STYLE = "body{font:15px/1.7 Georgia,serif;margin:0 4em} td{padding:0 1em .1em 0}"
+LIVE = "() => !document.querySelector('.wsbnb-live:not([data-ready])')"
+TITLE = "Weighted sequential Bayesian bandits"
+STYLE = (
+    "body{font:15px/1.7 Georgia,serif;margin:0 4em} td{padding:0 1em .1em 0}"
+    "a{color:inherit;text-decoration:none} .part{font-weight:bold;padding-top:.6em}"
+)
+SHEET = "position:relative;height:297mm;break-after:page;font:9px sans-serif;color:#555"
+AT = "position:absolute;right:16mm;bottom:8.6mm"
 
 
 def printed(tab, address):
@@ -45,9 +58,10 @@ def printed(tab, address):
         "() => !window.MathJax || MathJax.startup.promise.then(() => true)"
     )
     tab.evaluate(OPEN_EVERYTHING)
+    tab.wait_for_function(LIVE)
     tab.emulate_media(media="print", color_scheme="light")
     return tab.pdf(
-        format="A4", print_background=True, margin=MARGINS,
+        format="A4", scale=0.8, print_background=True, margin=MARGINS,
         display_header_footer=True, header_template="<span></span>",
         footer_template=FOOTER,
     )  # fmt: skip
@@ -61,12 +75,22 @@ def front_matter(tab, titles, starts):
         for i, (address, title) in enumerate(titles)
     )
     tab.set_content(
-        f"<style>{STYLE}</style><h1 style='margin-top:35vh;font-size:34px'>"
-        "Weighted sequential Bayesian bandits</h1><p>A book that runs. Text CC BY 4.0, "
-        "code MIT.</p><h2 style='break-before:page'>Contents</h2>"
+        f"<style>{STYLE}</style><h1 style='margin-top:35vh;font-size:34px'>{TITLE}</h1>"
+        "<p>A book that runs. Text CC BY 4.0, code MIT.</p>"
+        "<h2 style='break-before:page'>Contents</h2>"
         f"<table width='100%'>{rows}</table>"
     )
     return tab.pdf(format="A4", margin=MARGINS)
+
+
+def page_numbers(tab, count):
+    """Empty pages with nothing but their numbers, to lay over the others."""
+    sheets = "".join(
+        f'<div style="{SHEET}"><span style="{AT}">{number}</span></div>'
+        for number in range(1, count + 1)
+    )
+    tab.set_content(f"<style>@page{{margin:0}}body{{margin:0}}</style>{sheets}")
+    return tab.pdf(format="A4")
 
 
 def book_pages():
@@ -98,7 +122,20 @@ def lead_inside(writer, starts):
                 link[NameObject("/Dest")] = ArrayObject(place)
 
 
-def bind(front, parts, titles):
+def settle_links(reader):
+    """Links inside a chapter by place: chapters share names such as "exercises"."""
+    from pypdf.generic import ArrayObject, NameObject
+
+    places = reader.named_destinations
+    for page in reader.pages:
+        for reference in page.get("/Annots") or []:
+            link = reference.get_object()
+            place = places.get(str(link.get("/Dest", "")))
+            if place is not None:
+                link[NameObject("/Dest")] = ArrayObject(place.dest_array)
+
+
+def bind(front, parts, titles, numbers):
     """One document of front matter and pages, with outline and inner links."""
     from pypdf import PdfReader, PdfWriter
 
@@ -107,10 +144,15 @@ def bind(front, parts, titles):
     starts = {}
     for (address, title), part in zip(titles, parts, strict=True):
         starts[address] = len(writer.pages)
-        writer.append(PdfReader(io.BytesIO(part)), import_outline=False)
+        reader = PdfReader(io.BytesIO(part))
+        settle_links(reader)
+        writer.append(reader, import_outline=False)
         writer.add_outline_item(title, starts[address])
     lead_inside(writer, starts)
-    writer.add_metadata({"/Title": "Weighted sequential Bayesian bandits"})
+    for page, number in zip(writer.pages, PdfReader(io.BytesIO(numbers)).pages):
+        page.merge_page(number)
+        page.compress_content_streams()
+    writer.add_metadata({"/Title": TITLE})
     writer.compress_identical_objects()
     return writer
 
@@ -139,8 +181,9 @@ def make_pdf(target=PDF):
             starts.append(here)
             here += page_count(part)
         front = front_matter(tab, titles, starts)
+        numbers = page_numbers(tab, here - 1)
     with tempfile.NamedTemporaryFile(dir=BUILD, delete=False) as draft:
-        bind(front, parts, titles).write(draft)
+        bind(front, parts, titles, numbers).write(draft)
     pathlib.Path(draft.name).replace(target)
     print(f"{here - 1} pages, {target.stat().st_size / 1e6:.1f} MB: {target}")
 

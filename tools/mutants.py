@@ -1,44 +1,41 @@
 """Break the code on purpose, one small change at a time, and see that a test fails.
 
     python tools/mutants.py --sample 20          a fixed sample: all must be killed
+    python tools/mutants.py --each 60            a sample of 60 of every file
     python tools/mutants.py --full               all mutants, and the score by module
     python tools/mutants.py --full weights.py    those of one file
     python tools/mutants.py --list explore.py    what would be tried
 
 A mutant is one changed operator, comparison, number or condition. It lives in memory
-only: a process that has the large packages loaded is forked, imports the library with
-the one changed module and runs the tests of that module, uncompiled. A mutant that no
-test can notice, because it computes the same, is listed with a reason in
-``tools/equivalent_mutants.txt``; it is not tried. The sample is chosen by a checksum of
-what is changed, so that editing one function leaves the rest of it as it was.
+only; `mutant_runner` says how it is tried. A mutant that no test can notice, because
+it computes the same, is listed with a reason in ``tools/equivalent_mutants.txt``; it is
+not tried. A sample is chosen by a checksum of what is changed, so that editing one
+function leaves the rest of it as it was. The two larger runs first write down which
+functions each test calls (once, until the code or the tests change).
 """
 
 import argparse
 import ast
 import copy
+import functools
 import hashlib
-import importlib.abc
-import importlib.machinery
-import os
-import pathlib
-import signal
+import math
 import sys
 import tempfile
 import time
 
+import mutant_runner
 from common import ROOT, cores
 
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
-#: Seconds for the tests of one mutant; one that takes longer hangs, which is noticed.
-PATIENCE = 400
 
 KERNELS = ["kernels", "kernels_penalty", "posterior", "exploration"]
 #: Files to mutate and the tests that look at them, quick ones first.
 TESTS = {
     "kernels/linear.py": KERNELS,
     "kernels/estimate.py": [*KERNELS, "posterior_object", "saving"],
-    "kernels/explore.py": [*KERNELS, "settings_people_use", "policies"],
-    "kernels/rounds.py": [*KERNELS, "simulation", "settings_people_use"],
+    "kernels/explore.py": [*KERNELS, "settings_people_use"],
+    "kernels/rounds.py": [*KERNELS, "settings_people_use"],
     "kernels/bank.py": ["adaptive", "adaptive_interface", "adaptive_files"],
     "kernels/memory.py": [*KERNELS, "posterior_object", "adaptive"],
     "posterior.py": [
@@ -48,7 +45,7 @@ TESTS = {
         "exploration",
         "saving",
     ],
-    "exploration.py": ["exploration", "policies", "settings_people_use"],
+    "exploration.py": ["exploration", "settings_people_use"],
     "weights.py": ["weights"],
     "results.py": ["results", "replaying", "settings_people_use"],
     "bounds/sums.py": ["bounds_noise", "bounds_potential", "settings_people_use"],
@@ -137,16 +134,19 @@ class _Sites(ast.NodeVisitor):
     """Places that can be changed, each with the path of fields that leads there."""
 
     def __init__(self):
-        self.found, self.path, self.scope = [], [], []
+        self.found, self.path, self.scope, self.inside = [], [], [], 0
 
     def visit(self, node):
         if isinstance(node, _SKIPPED_NODES) and not self._is_value(node):
             return
         named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        function = isinstance(node, ast.FunctionDef)
         if named:
             self.scope.append(node.name)
+        self.inside += function
         for other in changed(node):
-            self.found.append((".".join(self.scope), list(self.path), node, other))
+            place = ".".join(self.scope), self.inside > 0
+            self.found.append((*place, list(self.path), node, other))
         for field, value in ast.iter_fields(node):
             if field in ("decorator_list", "returns", "annotation", "keywords") and (
                 named or field == "annotation"
@@ -156,6 +156,7 @@ class _Sites(ast.NodeVisitor):
                 self.path.append(place)
                 self.visit(child)
                 self.path.pop()
+        self.inside -= function
         if named:
             self.scope.pop()
 
@@ -176,8 +177,9 @@ def _children(field, value):
 class Mutant:
     """One change in one file."""
 
-    def __init__(self, file, scope, path, before, after, count):
+    def __init__(self, file, scope, in_function, path, before, after, count):
         self.file, self.path, self.after = file, path, after
+        self.scope, self.in_function = f"{file}: {scope}", in_function
         self.line = before.lineno
         words = f"{_text(before)} -> {_text(after)}"
         again = f" #{count}" if count else ""
@@ -185,6 +187,24 @@ class Mutant:
 
     def rank(self, seed):
         return hashlib.sha256(f"{seed} {self.key}".encode()).hexdigest()
+
+    @property
+    def name(self):
+        """A word that can name a file."""
+        return self.rank("")[:20]
+
+    def tree(self):
+        """The changed file."""
+        tree = ast.parse((ROOT / "wsbnb" / self.file).read_text(encoding="utf-8"))
+        node = tree
+        for field, i in self.path[:-1]:
+            node = getattr(node, field) if i is None else getattr(node, field)[i]
+        field, i = self.path[-1]
+        if i is None:
+            setattr(node, field, self.after)
+        else:
+            getattr(node, field)[i] = self.after
+        return ast.fix_missing_locations(tree)
 
 
 def _text(node):
@@ -200,24 +220,16 @@ def mutants_of(file):
     sites = _Sites()
     sites.visit(tree)
     seen, found = {}, []
-    for scope, path, before, after in sites.found:
+    for scope, inside, path, before, after in sites.found:
         words = (scope, _text(before), _text(after))
         seen[words] = seen.get(words, -1) + 1
-        found.append(Mutant(file, scope, path, before, after, seen[words]))
+        place = file, scope, inside, path
+        found.append(Mutant(*place, before, after, seen[words]))
     return found
 
 
-def mutated_tree(mutant):
-    tree = ast.parse((ROOT / "wsbnb" / mutant.file).read_text(encoding="utf-8"))
-    node = tree
-    for field, i in mutant.path[:-1]:
-        node = getattr(node, field) if i is None else getattr(node, field)[i]
-    field, i = mutant.path[-1]
-    if i is None:
-        setattr(node, field, mutant.after)
-    else:
-        getattr(node, field)[i] = mutant.after
-    return ast.fix_missing_locations(tree)
+def mutants_of_all():
+    return [mutant for file in TESTS for mutant in mutants_of(file)]
 
 
 def equivalents():
@@ -230,204 +242,105 @@ def equivalents():
     return found
 
 
-# --- trying one -----------------------------------------------------------------------
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
-    tree = None
-
-    def get_code(self, fullname):
-        return compile(self.tree, self.path, "exec")
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the mutated module in place of the one on disk."""
-
-    def __init__(self, name, path, tree):
-        self.name, self.path, self.tree = name, path, tree
-
-    def find_spec(self, fullname, path=None, target=None):
-        if fullname != self.name:
-            return None
-        loader = _Loader(fullname, str(self.path))
-        loader.tree = self.tree
-        return importlib.util.spec_from_file_location(
-            fullname, self.path, loader=loader
-        )
-
-
-class _Witness:
-    """Notes which test has failed first."""
-
-    def __init__(self, note):
-        self.note = note
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.note.write_text(report.nodeid, encoding="utf-8")
-
-    pytest_collectreport = pytest_runtest_logreport
-
-
-def run_tests(mutant, tests, note):
-    """In a forked process: run the tests of a mutant; the status is pytest's."""
-    import pytest
-
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(null, stream)
-    sys.path.insert(0, str(ROOT))
-    os.chdir(ROOT)
-    if mutant is not None:
-        name = "wsbnb." + mutant.file.removesuffix(".py").replace("/", ".")
-        path = ROOT / "wsbnb" / mutant.file
-        sys.meta_path.insert(0, _Finder(name, path, mutated_tree(mutant)))
-    options = [
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:nbmake",
-    ]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # preloaded
-    options += ["-W", "ignore::RuntimeWarning"]  # compiled code does not warn
-    return int(pytest.main([*options, *tests], plugins=[_Witness(note)]))
-
-
-def start(mutant, tests, note):
-    """Fork; the child ends with pytest's status, or by a signal when it hangs."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        return child
-    signal.alarm(PATIENCE)
-    status = 99
-    try:
-        status = run_tests(mutant, tests, note)
-    finally:
-        os._exit(status)
-
-
-def preload():
-    """Import once what every child needs; the library itself is not among it."""
-    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anybody imports Numba
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    import hypothesis
-    import joblib
-    import matplotlib.pyplot
-    import numba
-    import pandas
-    import pytest
-    import scipy.linalg
-    import scipy.optimize
-    import scipy.stats
-
-    assert all((hypothesis, joblib, matplotlib, numba, pandas, pytest, scipy))
-    assert not [name for name in sys.modules if name.partition(".")[0] == "wsbnb"]
-
-
-def try_all(mutants, jobs, folder):
-    """Yield triples (mutant, killed, test that failed) as they become known."""
-    waiting, running = list(enumerate(mutants)), {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            i, mutant = waiting.pop(0)
-            note = pathlib.Path(folder) / str(i)
-            note.touch()
-            files = [f"tests/test_{name}.py" for name in TESTS[mutant.file]]
-            running[start(mutant, files, note)] = mutant, note
-        child, status = os.waitpid(-1, 0)
-        mutant, note = running.pop(child)
-        yield mutant, status != 0, note.read_text(encoding="utf-8")
-
-
-def innocent(tests, folder):
-    """Whether the tests that have killed mutants pass without any change.
-
-    A test that always fails kills everything, and proves nothing.
-    """
-    note = pathlib.Path(folder) / "control"
-    single = {test for test in tests if "::" in test}
-    whole = {test.partition("::")[0] for test in tests}
-    for chosen in (sorted(single), ["--collect-only", *sorted(whole)]):
-        _, status = os.waitpid(start(None, chosen, note), 0)
-        if status:
-            said = note.read_text(encoding="utf-8") if note.exists() else "a file"
-            print(f"without any change there fails: {said}")
-            return False
-    return True
-
-
 # --- the command ----------------------------------------------------------------------
 
 
-def candidates(files, listed):
-    wanted = [file for file in TESTS if not files or file.endswith(tuple(files))]
-    every = [mutant for file in wanted for mutant in mutants_of(file)]
-    return every, [mutant for mutant in every if mutant.key not in listed]
+def chosen(options, listed):
+    """The mutants to try."""
+    parts = options.files
+    found = []
+    for file in (
+        file for file in TESTS if not parts or any(part in file for part in parts)
+    ):
+        mutants = [mutant for mutant in mutants_of(file) if mutant.key not in listed]
+        if options.each is not None:
+            mutants = sample(mutants, options.each, options.seed)
+        found += mutants
+    if options.sample is not None:
+        found = sample(found, options.sample, options.seed)
+    return found
 
 
-def report(results):
-    """Score by module: killed of tried."""
-    by_file = {}
-    for mutant, killed in results:
-        by_file.setdefault(mutant.file, []).append(killed)
-    for file, outcomes in by_file.items():
-        share = 100.0 * sum(outcomes) / len(outcomes)
-        print(
-            f"{file:26} {sum(outcomes):4} of {len(outcomes):4} killed, {share:5.1f} %"
-        )
+def sample(mutants, count, seed):
+    return sorted(mutants, key=lambda mutant: mutant.rank(seed))[:count]
+
+
+def interval(killed, tried, z=1.96):
+    """Wilson's interval for a share, in per cent."""
+    share, spread = killed / tried, z * z / tried
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / tried + spread / (4 * tried))
+    half /= 1 + spread
+    return 100 * max(middle - half, 0.0), 100 * min(middle + half, 1.0)
+
+
+def report(results, listed):
+    """Score by module: killed of tried, and of how many."""
+    for file in TESTS:
+        outcomes = [killed for mutant, killed in results if mutant.file == file]
+        if not outcomes:
+            continue
+        every = [mutant.key for mutant in mutants_of(file)]
+        live, killed = len(every) - len(listed & set(every)), sum(outcomes)
+        text = f"{file:26} {killed:4} of {len(outcomes):4} killed"
+        text += f" ({len(outcomes)} of {live}), {100 * killed / len(outcomes):5.1f} %"
+        if len(outcomes) < live:
+            text += " [{:.0f}, {:.0f}]".format(*interval(killed, len(outcomes)))
+        print(text)
+
+
+def learn(names):
+    """Write down which functions the tests call, where that is not known yet."""
+    tasks = [
+        (name, functools.partial(mutant_runner.learn, name))
+        for name in names
+        if not mutant_runner.stored(name).exists()
+    ]
+    for name, status in mutant_runner.each(tasks, cores()):
+        if status:
+            sys.exit(f"tests/test_{name}.py cannot be run")
+
+
+def run(mutants, listed, learning):
+    """Try mutants, print what survives and the score; True if all were killed."""
+    begin = time.monotonic()
+    mutant_runner.preload()
+    if learning:
+        learn(sorted({name for mutant in mutants for name in TESTS[mutant.file]}))
+    with tempfile.TemporaryDirectory() as folder:
+        told = mutant_runner.serve(mutants, TESTS, cores(), folder)
+    tests = {test for test in told.values() if test and "::" in test}
+    fails = mutant_runner.guilty(tests) if told else "the tests cannot be collected"
+    if fails:
+        sys.exit(f"nothing can be said: {fails}")
+    results = [(mutant, told[mutant.key] is not None) for mutant in mutants]
+    report(results, set(listed))
+    killed = sum(dead for _, dead in results)
+    seconds = time.monotonic() - begin
+    print(f"{killed} of {len(results)} killed in {seconds:.0f} s")
+    return killed == len(results)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Break the code, expect tests to fail")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--sample", type=int, metavar="N", help="try N of them")
+    what.add_argument("--each", type=int, metavar="N", help="try N of every file")
     what.add_argument("--full", action="store_true", help="try all of them")
     what.add_argument("--list", action="store_true", help="show them")
     parser.add_argument("--seed", default="0", help="another sample")
-    parser.add_argument("files", nargs="*", help="ends of file names; default all")
+    parser.add_argument("files", nargs="*", help="parts of file names; default all")
     options = parser.parse_args()
     listed = equivalents()
-    every, mutants = candidates(options.files, listed)
-    unknown = set(listed) - {m.key for m in mutants_of_all()}
+    unknown = set(listed) - {mutant.key for mutant in mutants_of_all()}
     if unknown:
         sys.exit(f"{EQUIVALENT.name} names mutants that are no more: {sorted(unknown)}")
+    mutants = chosen(options, listed)
     if options.list:
         for mutant in mutants:
             print(f"{mutant.key}   (line {mutant.line})")
         return
-    if options.sample is not None:
-        mutants = sorted(mutants, key=lambda m: m.rank(options.seed))[: options.sample]
-    sys.exit(0 if run(mutants, len(every)) else 1)
-
-
-def mutants_of_all():
-    return [mutant for file in TESTS for mutant in mutants_of(file)]
-
-
-def run(mutants, total):
-    """Try mutants, print what survives and the score; True if all were killed."""
-    begin = time.monotonic()
-    preload()
-    results, tests = [], set()
-    with tempfile.TemporaryDirectory() as folder:
-        for mutant, killed, test in try_all(mutants, cores(), folder):
-            results.append((mutant, killed))
-            tests.add(test)
-            if not killed:
-                print(f"SURVIVED {mutant.key}   (line {mutant.line})", flush=True)
-        if not innocent(tests - {""}, folder):
-            sys.exit("nothing can be said")
-    report(results)
-    killed = sum(dead for _, dead in results)
-    seconds = time.monotonic() - begin
-    print(f"{killed} of {len(results)} killed, of {total} mutants, in {seconds:.0f}s")
-    return killed == len(results)
+    sys.exit(0 if run(mutants, listed, options.sample is None) else 1)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ also shows the sentences whose numbers come out differently in the reader's own 
 
 import ast
 import re
+import sys
 
 IMPORT = "from wsbnb.interactive import glue"
 KEPT = "for_text"  # the dictionary of numbers that cannot be glued later
@@ -157,26 +158,42 @@ def numbers_cell(glue_code, sentences):
     )
 
 
-def setup_cell(needs, install, with_numbers):
+def modules(codes):
+    """The modules outside of Python's own library that cells import."""
+    found = set()
+    for code in codes:
+        for node in ast.walk(ast.parse(without_magics(code))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module.partition(".")[0])
+    return sorted(found - set(sys.stdlib_module_names))
+
+
+def without_magics(code):
+    return re.sub(r"^\s*[%!].*$", "", code, flags=re.MULTILINE)
+
+
+def setup_cell(install, needed, with_numbers):
     """The first cell: what the notebook needs, and how it gets it."""
     code = f'''\
-# Needs: Python 3.11 or newer, {needs}
+# Needs Python 3.11 or newer and
+#   pip install "{install}"
 # On Colab, Kaggle and the like this cell installs it; elsewhere it installs nothing.
 import importlib.util
 import os
 import subprocess
 import sys
 
+INSTALL = "{install}"
+NEEDED = "{" ".join(needed)}"
 HOSTS = ("COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE", "DEEPNOTE_PROJECT_ID")
-if importlib.util.find_spec("wsbnb") is None:
-    if not any(host in os.environ for host in HOSTS):
-        raise ModuleNotFoundError("wsbnb is missing here: {needs_plain(needs)}")
-    install = "{install}"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", install]
+missing = [name for name in NEEDED.split() if importlib.util.find_spec(name) is None]
+if missing and any(host in os.environ for host in HOSTS):
+    command = [sys.executable, "-m", "pip", "install", "--quiet", INSTALL]
     subprocess.run(command, check=True)
+elif missing:
+    words = f"{{', '.join(missing)}} missing here: pip install '{{INSTALL}}'"
+    raise ModuleNotFoundError(words)
 '''
     return (code + "\n" + NUMBERS if with_numbers else code).rstrip()
-
-
-def needs_plain(needs):
-    return needs.replace('"', "'")

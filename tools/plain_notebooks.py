@@ -26,7 +26,6 @@ from docutils import nodes
 from jupyter_cache import get_cache
 
 GLUE_ROLE = re.compile(r"\{glue:text\}`([^`]+)`")
-NEEDS = 'pip install "wsbnb[book,data]"'
 FOLDED = {
     "hide-input": ("source_hidden",),
     "hide-output": ("outputs_hidden",),
@@ -172,7 +171,8 @@ class Chapter:
     def notebook(self, citations, install):
         cells = [*self.cells(), *self.references(citations)]
         quoting = any(cell.id.endswith(NUMBERS) for cell in cells)
-        code = plain_code.setup_cell(NEEDS, install, quoting)
+        codes = [cell.source for cell in cells if cell.cell_type == "code"]
+        code = plain_code.setup_cell(install, plain_code.modules(codes), quoting)
         setup = nbformat.v4.new_code_cell(code, id="needs")
         setup.metadata = folding(["hide-input"])
         title, *rest = with_title_apart(cells)
@@ -278,8 +278,8 @@ class Bookshelf:
         writer = self.writer(docname, citations)
         chapter = Chapter(docname, source, executed, writer)
         chapter.read(self.documents[docname])
-        install = f"wsbnb[book,data] @ git+{self.app.config.plain_notebooks_repository}"
-        notebook = chapter.notebook(citations, install)
+        repository = self.app.config.plain_notebooks_repository
+        notebook = chapter.notebook(citations, what_to_install(repository))
         for image in writer.images:
             copy(pathlib.Path(self.app.srcdir) / image, self.folder / image)
         downloads = pathlib.Path(self.app.outdir) / "_sources"
@@ -287,6 +287,12 @@ class Bookshelf:
             path = folder / f"{docname}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             save(linked(notebook, docname, chapters, self.site, alone), path)
+
+
+def what_to_install(repository):
+    """For pip: the version that published notebooks belong to, else the newest."""
+    commit = os.environ.get("GITHUB_SHA")
+    return f"wsbnb[book,data] @ git+{repository}" + (f"@{commit}" if commit else "")
 
 
 def linked(notebook, *arguments):

@@ -78,6 +78,7 @@ def book_being_built():
 def notebook_options():
     """How nbmake runs the chapters; what it ran is kept unless a book is there."""
     options = ["--nbmake", f"--nbmake-timeout={build_book.SECONDS_PER_CELL}"]
+    options += ["-p", "tools.nbmake_anywhere"]
     if build_book.is_current():
         return options
     shutil.rmtree(JUPYTER_CACHE, ignore_errors=True)

@@ -226,6 +226,25 @@ def matrix(
     return array
 
 
+def ragged(name: str, value: Any) -> tuple[Array, Any] | None:
+    """Sets of arms of different sizes: all rows, and the sizes; None if it is none."""
+    if not isinstance(value, list | tuple):
+        return None
+    try:
+        sets = [np.asarray(part) for part in value]
+    except ValueError:  # whoever takes it for an array will say what is wrong
+        return None
+    shapes = {part.shape for part in sets}
+    if len(shapes) < 2:
+        return None
+    if any(len(s) != 2 or 0 in s for s in shapes) or len({s[1] for s in shapes}) > 1:
+        raise ValueError(
+            f"{name} must be a list of sets of shape (K, d) with one d, got shapes "
+            f"{_shown(sorted(shapes))}"
+        )
+    return finite_array(name, np.concatenate(sets)), np.array([*map(len, sets)])
+
+
 def observations(
     x: Any,
     reward: Any,

@@ -416,6 +416,133 @@ def _lines(frames, start, fixed, labels, equal, view, title):
     return _legend(styles | resting) + svg, data
 
 
+class StillFigure:
+    """A picture as text, with what a live page makes of it.
+
+    Made by :func:`still_figure` and :func:`drawn_guess`.
+    """
+
+    def __init__(self, html: str, title: str) -> None:
+        self._html, self.title = html, title
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return f"<figure {self.title!r}>"
+
+
+def still_figure(
+    lines: Lines,
+    title: str,
+    caption: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    fixed: Lines | None = None,
+    equal: bool = False,
+) -> StillFigure:
+    """Lines in a small picture for a page, the same kind as :func:`slider_figure`.
+
+    Parameters
+    ----------
+    lines : dict
+        A line's name to its points ``(x, y)``; a policy's line has the policy's style.
+    title, caption, xlabel, ylabel, fixed, equal
+        As for :func:`slider_figure`.
+
+    Returns
+    -------
+    StillFigure
+
+    Examples
+    --------
+    >>> still_figure({"line": ([0, 1], [0, 1])}, "A line", xlabel="x", ylabel="y")
+    <figure 'A line'>
+    """
+    labels = xlabel, ylabel
+    picture, _ = _lines([lines], 0, fixed or {}, labels, equal, None, title)
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    html = (
+        f'<style>{_CSS}</style><figure class="wsb-slider">'
+        f'<div class="wsb-title">{escape(title)}</div>{picture}{words}</figure>'
+    )
+    return StillFigure(html, title)
+
+
+def drawn_guess(
+    x: ArrayLike,
+    curve: Mapping[str, ArrayLike],
+    question: str,
+    answer: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    given: Mapping[str, ArrayLike] | None = None,
+) -> StillFigure:
+    """A question whose answer is a curve: the reader draws one, then the page shows it.
+
+    On a live page the reader draws with a pointer, a finger or the arrow keys. Where
+    nothing is live (print, a notebook, no JavaScript), the answer stands there.
+
+    Parameters
+    ----------
+    x : (n,) array
+        Where the curve is known.
+    curve : dict
+        One name and its (n,) values: what is to be guessed.
+    question, answer : str
+        What is asked, and what the page says when it shows the curve.
+    xlabel, ylabel : str
+        Axis labels with units.
+    given : dict, optional
+        Curves that are shown from the beginning.
+
+    Returns
+    -------
+    StillFigure
+
+    Examples
+    --------
+    >>> drawn_guess([0, 1, 2], {"square": [0, 1, 4]}, "Draw the square.")
+    <figure 'Draw the square.'>
+    """
+    x = vector("x", x)
+    if not (x.size > 1 and (np.diff(x) > 0).all()):
+        raise ValueError(f"x must be two or more increasing numbers, got {x}")
+    if len(curve) != 1:
+        raise ValueError(f"curve must hold one curve, got {list(curve)}")
+    (name,) = curve
+    y = vector(f"curve[{name!r}]", curve[name], x.size)
+    known = {
+        key: vector(f"given[{key!r}]", v, x.size) for key, v in (given or {}).items()
+    }
+    top = max(float(v.max()) for v in (y, *known.values()))
+    low = min(0.0, *(float(v.min()) for v in (y, *known.values())))
+    data = {
+        "x": _short(x),
+        "y": _short(y),
+        "name": name,
+        "given": {key: _short(v) for key, v in known.items()},
+        "limits": [float(x[0]), float(x[-1]), 1.15 * low, 1.15 * top],
+        "question": question,
+        "answer": answer,
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+    }
+    fixed = {key: (x, v) for key, v in known.items()}
+    labels = {"caption": answer, "xlabel": xlabel, "ylabel": ylabel}
+    still = still_figure({name: (x, y)}, question, fixed=fixed, **labels)
+    text = escape(json.dumps(data, ensure_ascii=False))
+    html = (
+        f'<div class="wsbnb-live" data-live="draw" data-curve="{text}">'
+        f"{still._repr_html_()}</div>"
+    )
+    return StillFigure(html, question)
+
+
+def _short(values):
+    return [float(f"{v:.4g}") for v in values]
+
+
 def glue(name: str, value: Any) -> None:
     """Hand a number or a word of a notebook to the text of its page.
 

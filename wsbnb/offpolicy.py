@@ -50,11 +50,13 @@ def off_policy(
     Parameters
     ----------
     target : Policy or array of shape (n, K)
-        A policy, or its probabilities for every round. In the last three estimates a
-        policy learns from every logged round, and :math:`\pi_t` is what it would play
-        next. It is copied.
-    arms : array of shape (K, d) or (n, K, d)
-        What could be chosen: always the same, or a set for each round.
+        A policy, or its probabilities for every round, with zeros behind the last arm
+        of a round that has fewer than others. In the last three estimates a policy
+        learns from every logged round, and :math:`\pi_t` is what it would play next.
+        It is copied.
+    arms : array of shape (K, d) or (n, K, d), or list of n arrays of shape (K, d)
+        What could be chosen: always the same, or a set for each round. In a list K may
+        differ from round to round.
     chosen : array of int of shape (n,)
         The arm that was played.
     rewards : array of shape (n,)
@@ -105,15 +107,15 @@ def off_policy(
     import pandas as pd
 
     log = _Log(arms, chosen, rewards, propensities)
-    _check_target(target, model, log)
+    table = _checked_target(target, model, log)
     draws = _validate.integer("draws", draws)
     least = _validate.positive("least", least)
     level = _validate.probability("level", level)
     streams = np.random.SeedSequence(_validate.seed("seed", seed)).spawn(3)
     generators = [np.random.default_rng(stream) for stream in streams]
-    kept = _replayed(target, log, generators[0])
+    kept = _replayed(target, table, log, generators[0])
     rows = {"replay": _row(kept, np.ones(len(kept)), least, level, streams[2])}
-    w, q = _followed(target, model, log, draws, generators[1])
+    w, q = _followed(target, table, model, log, draws, generators[1])
     for name, series in _series(w, q, log.rewards).items():
         rows[name] = _row(series, w, least, level, streams[2])
     return pd.DataFrame(rows).T.astype({name: float for name in _NUMBERS})
@@ -126,19 +128,11 @@ class _Log:
     """Checked arrays, and the arms of a round."""
 
     def __init__(self, arms, chosen, rewards, propensities):
-        self.arms = _validate.finite_array("arms", arms)
-        if self.arms.ndim not in (2, 3) or 0 in self.arms.shape:
-            raise ValueError(
-                f"arms must have shape (K, d) or (n, K, d), got shape {self.arms.shape}"
-            )
         self.rewards = _validate.vector("rewards", rewards)
-        n, (K, self.dim) = len(self.rewards), self.arms.shape[-2:]
-        self.size, self.n_arms = n, K
-        if self.arms.ndim == 3 and len(self.arms) != n:
-            raise ValueError(
-                f"arms must have a set for each of {n} rewards, got {len(self.arms)}"
-            )
-        self.chosen = _checked_choices(chosen, n, K)
+        n = self.size = len(self.rewards)
+        self._rows, self._sizes, self._starts = _arms(arms, n)
+        self.dim, self.most = self._rows.shape[1], int(self._sizes.max())
+        self.chosen = _checked_choices(chosen, self._sizes)
         p = _validate.vector("propensities", propensities, dim=n)
         if not (p.min() > 0.0 and p.max() <= 1.0):
             wrong = p[(p <= 0.0) | (p > 1.0)][0]
@@ -146,36 +140,67 @@ class _Log:
         self.propensities = p
 
     def offered(self, t):
-        return self.arms if self.arms.ndim == 2 else self.arms[t]
+        start = self._starts[t]
+        return self._rows[start : start + self._sizes[t]]
+
+    def missing(self):
+        """Where a table with a column for each arm has none, shape (n, K)."""
+        return np.arange(self.most) >= self._sizes[:, None]
 
 
-def _checked_choices(chosen, n, K):
+def _arms(arms, n):
+    """All rows; how many arms each round has, and where they begin."""
+    ragged = _validate.ragged("arms", arms)
+    if ragged is not None:
+        rows, sizes = ragged
+        count, starts = len(sizes), np.cumsum(sizes) - sizes
+    else:
+        array = _validate.finite_array("arms", arms)
+        if array.ndim not in (2, 3) or 0 in array.shape:
+            raise ValueError(
+                "arms must have shape (K, d) or (n, K, d), or be a list of n sets of "
+                f"shape (K, d), got shape {array.shape}"
+            )
+        K, d = array.shape[-2:]
+        fixed = array.ndim == 2
+        count, sizes = n if fixed else len(array), np.full(n, K)
+        rows, starts = array.reshape(-1, d), np.arange(n) * (0 if fixed else K)
+    if count != n:
+        raise ValueError(f"arms must have a set for each of {n} rewards, got {count}")
+    return rows, sizes, starts
+
+
+def _checked_choices(chosen, sizes):
     array = np.asarray(chosen)
     if array.dtype.kind not in "iu":
         raise TypeError(f"chosen must be whole numbers, got {array.dtype}")
-    if array.shape != (n,):
+    if array.shape != sizes.shape:
         raise ValueError(
-            f"chosen must have one entry per reward, shape ({n},), got {array.shape}"
+            f"chosen must have one entry per reward, shape {sizes.shape}, got "
+            f"{array.shape}"
         )
-    if array.min() < 0 or array.max() >= K:
-        wrong = array[(array < 0) | (array >= K)][0]
-        raise ValueError(f"chosen must lie between 0 and {K - 1}, got {wrong}")
+    wrong = np.flatnonzero((array < 0) | (array >= sizes))
+    if wrong.size:
+        t = wrong[0]
+        raise ValueError(
+            f"chosen must lie between 0 and {sizes[t] - 1}, got {array[t]}"
+        )
     return array.astype(np.int64)
 
 
-def _check_target(target, model, log):
+def _checked_target(target, model, log):
+    """The probabilities in a table, or None for a policy."""
     if model is not None and not isinstance(model, WSBPosterior):
         raise TypeError(f"model must be a WSBPosterior, got {model!r}")
     for name, part in (("target", target), ("model", model)):
         dim = getattr(part, "dim", None)
         if dim not in (None, log.dim):
             raise ValueError(f"{name} must have dimension {log.dim}, got {dim}")
-    if not isinstance(target, Policy):
-        _probabilities(target, log)
+    return None if isinstance(target, Policy) else _probabilities(target, log)
 
 
 def _probabilities(target, log):
-    p = _validate.matrix("target", target, rows=log.size, cols=log.n_arms)
+    p = _validate.matrix("target", target, rows=log.size, cols=log.most)
     sums = p.sum(axis=1)
     if p.min() < 0.0 or np.abs(sums - 1.0).max() > 1e-8:
         worst = sums[np.abs(sums - 1.0).argmax()]
@@ -183,43 +208,47 @@ def _probabilities(target, log):
             "target must hold probabilities that sum to 1 in each row, got a smallest "
             f"entry of {p.min()} and a sum of {worst}"
         )
+    if p[log.missing()].any():
+        t = int(np.flatnonzero((p * log.missing()).any(axis=1))[0])
+        raise ValueError(
+            "target must be 0 where a round has no arm, got probability "
+            f"{p[t][log.missing()[t]].max()} there in round {t}"
+        )
     return p
 
 
 # --- the estimates --------------------------------------------------------------------
 
 
-def _replayed(target, log, rng):
+def _replayed(target, table, log, rng):
     """Rewards of the rounds in which the target plays what was played."""
-    policy = target.copy(rng.spawn(1)[0]) if isinstance(target, Policy) else None
-    table = None if policy is not None else _probabilities(target, log)
+    policy = None if table is not None else target.copy(rng.spawn(1)[0])
     luck = rng.random((log.size, 2))
     keep = log.propensities.min() / log.propensities
     kept = []
     for t in range(log.size):
+        X = log.offered(t)
         if policy is not None:
-            arm = policy.pull(log.offered(t))
+            arm = policy.pull(X)
         else:
-            arm = min(np.searchsorted(np.cumsum(table[t]), luck[t, 0]), log.n_arms - 1)
+            arm = min(np.searchsorted(np.cumsum(table[t]), luck[t, 0]), len(X) - 1)
         if arm != log.chosen[t] or luck[t, 1] >= keep[t]:
             continue
         kept.append(log.rewards[t])
         if policy is not None:
-            policy.update(log.offered(t)[arm], log.rewards[t])
+            policy.update(X[arm], log.rewards[t])
     return np.array(kept)
 
 
-def _followed(target, model, log, draws, rng):
+def _followed(target, table, model, log, draws, rng):
     """Weights, and what the model expects: of the target's arms, of the logged one."""
-    policy = target.copy() if isinstance(target, Policy) else None
-    pi = np.empty((log.size, log.n_arms))
-    if policy is None:
-        pi = _probabilities(target, log)
-    else:
+    pi = table
+    if pi is None:
+        policy, pi = target.copy(), np.zeros((log.size, log.most))
         model = getattr(target, "posterior", None) if model is None else model
         for t in range(log.size):
             X = log.offered(t)
-            pi[t] = policy.propensities(X, draws=draws, seed=rng)
+            pi[t, : len(X)] = policy.propensities(X, draws=draws, seed=rng)
             policy.update(X[log.chosen[t]], log.rewards[t])
     rounds = np.arange(log.size)
     w = pi[rounds, log.chosen] / log.propensities
@@ -230,8 +259,8 @@ def _expected(model, pi, log):
     q = np.empty((log.size, 2))
     for t in range(log.size):
         X, k = log.offered(t), log.chosen[t]
-        means = X @ model.mean
-        q[t] = pi[t] @ means, means[k]
+        means, _ = model.predict(X, noise=False)
+        q[t] = pi[t, : len(X)] @ means, means[k]
         model.update(X[k], log.rewards[t])
     return q
 

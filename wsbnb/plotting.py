@@ -10,7 +10,7 @@ import inspect
 import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -22,12 +22,15 @@ from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from wsbnb._tables import styled_table as styled_table
 from wsbnb._types import Array, Band
 from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
 from wsbnb.paper.algorithms import TABLE
 
 #: Colour, line and marker of every named policy, from the one table of algorithms.
 STYLES = {row.name: (row.colour, row.line, row.marker) for row in TABLE.values()}
+#: The true parameter: a black cross wherever it is a point.
+TRUTH = dict(color="black", marker="x", ms=8, mew=2, linestyle="none")
 _BY_CLASS = {row.cls.__name__: row.name for row in TABLE.values()}
 _FALLBACK = ("#5a4fcf", "#9c5b00", "#00797a", "#a03060", "#4f6b1f", "#666688")
 _FALLBACK_LINES = ("-", "--", "-.", ":")
@@ -406,7 +409,7 @@ def marginals(
     colour = policy_style("WSB-LinTS")["color"]
     ax.errorbar(mean, places, xerr=width * std, fmt="o", color=colour, capsize=3)
     if truth is not None:
-        ax.plot(vector("truth", truth, mean.size), places, "x", color="black", ms=8)
+        ax.plot(vector("truth", truth, mean.size), places, **TRUTH)
     ax.set_yticks(places, names)
     ax.set_ylim(mean.size - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
@@ -612,46 +615,3 @@ def interval_plot(
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     return _label(ax, xlabel or "difference in regret (reward units)", "")
-
-
-def styled_table(
-    frame: pd.DataFrame,
-    caption: str | None = None,
-    precision: int = 1,
-    best: Literal["min", "max"] | None = None,
-) -> Any:
-    """A frame as a table for the page (needs jinja2, which the book installs).
-
-    Parameters
-    ----------
-    frame : DataFrame
-    caption : str, optional
-    precision : int
-        Digits after the point.
-    best : {"min", "max", None}
-        Set the best number of each column in bold.
-
-    Returns
-    -------
-    pandas Styler
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = styled_table(pd.DataFrame({"regret": [1.25, 3.0]}), best="min")
-    >>> "font-weight: bold" in table.to_html()
-    True
-    """
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"frame must be a pandas DataFrame, got {frame!r}")
-    choice("best", best, ("min", "max", None))
-    precision = integer("precision", precision, minimum=0)
-    # A fixed uuid: otherwise the page differs from build to build.
-    number = zlib.crc32(frame.to_csv().encode())
-    table = frame.style.format(precision=precision).set_uuid(f"t{number:08x}")
-    table = table.set_table_attributes('class="dataframe"')
-    if best:
-        numbers = list(frame.select_dtypes("number").columns)
-        mark = table.highlight_min if best == "min" else table.highlight_max
-        table = mark(subset=numbers, props="font-weight: bold")
-    return table if caption is None else table.set_caption(caption)

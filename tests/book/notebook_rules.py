@@ -114,6 +114,13 @@ def counts_no_chapters_by_hand(notebook):
             )
 
 
+def shows_frames_as_tables(notebook):
+    """A printed frame is cut on a phone, and no reader of screens understands it."""
+    for number, cell in code_cells(notebook):
+        if ".to_string(" in source(cell):
+            yield f"cell {number} prints a frame; end it with plotting.styled_table"
+
+
 RULES = [
     stores_no_outputs,
     allows_no_errors,
@@ -124,4 +131,5 @@ RULES = [
     installs_nothing,
     starts_with_a_title,
     counts_no_chapters_by_hand,
+    shows_frames_as_tables,
 ]

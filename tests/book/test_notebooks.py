@@ -66,6 +66,7 @@ BAD = [
         rules.starts_with_a_title,
         changed(lambda nb, cell: nb["cells"][0].update(source="no title")),
     ),
+    (rules.shows_frames_as_tables, set_code("print(frame.to_string())\nassert x")),
     (rules.counts_no_chapters_by_hand, set_code("# as in chapter 3\nassert x == 1")),
 ]
 

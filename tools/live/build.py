@@ -1,8 +1,8 @@
-"""Compile the kernels for the page: python tools/live/build.py FOLDER.
+"""Compile the kernels for the page: python tools/live/build.py FOLDER [STAMP].
 
 Writes FOLDER/live-wasm.js, a script that holds the module as text, because a page that
-is read from a folder may not fetch a file. The same sources and versions give the same
-bytes.
+is read from a folder may not fetch a file; its first line holds the stamp. The same
+sources and versions give the same bytes.
 """
 
 import base64
@@ -29,19 +29,19 @@ def binary():
         return wasm.module(core.EXPORTS, options)
 
 
-def main(folder):
+def main(folder, stamp=""):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     module = binary()
     text = base64.b64encode(gzip.compress(module, 9, mtime=0)).decode()
-    (folder / "live.wasm").write_bytes(module)
     script, unfinished = folder / "live-wasm.js", folder / "live-wasm.unfinished"
-    unfinished.write_text(f'window.wsbnbModule = "{text}";\n', encoding="utf-8")
+    lines = f'/* {stamp} */\nwindow.wsbnbModule = "{text}";\n'
+    unfinished.write_text(lines, encoding="utf-8")
     unfinished.replace(script)  # it is there when all of it is
     print(f"live: {len(module)} bytes of WebAssembly, {len(text)} in {script}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
-    main(sys.argv[1])
+    main(*sys.argv[1:])

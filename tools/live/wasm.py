@@ -6,12 +6,14 @@ page provides memory and those functions of `Math` that the code calls.
 
 Numba compiles for the machine it runs on, so `compiled_alone` must have been called
 before Numba is imported: it asks for a processor without any speciality, and for no
-vectors but those that the code names itself. What comes out is LLVM's language, almost
-the same for every processor. Its text is changed in a few places, and LLVM, which can
-write WebAssembly, makes an object file of it. An object file that is complete in itself
-lacks only a list of exports to be a module.
+vectors but those that the code names itself. On its way Numba writes each function once
+in LLVM's language, almost the same for every processor. That text is all we take; no
+machine code is made. LLVM, which can write WebAssembly, makes one object file of all
+texts. An object file that is complete in itself lacks only a list of exports to be a
+module.
 """
 
+import gc
 import os
 import re
 import sys
@@ -43,51 +45,60 @@ def compiled_alone(scratch):
 
 def module(exports, options):
     """The bytes of a WebAssembly module; `options` are Numba's."""
-    texts = [
-        portable(native(name, function, signature, options), name, signature)
-        for name, (function, signature) in exports.items()
-    ]
-    return with_exports(as_object(texts, list(exports)), list(exports))
+    gc.disable()  # a third of the time; the process is a short one
+    texts, symbols = written(exports, options)
+    texts += [COUNTERS, *(_door(n, symbols[n], exports[n][1]) for n in exports)]
+    return with_exports(as_object(map(portable, texts), list(exports)), list(exports))
 
 
 # --- what Numba makes -----------------------------------------------------------------
 
+#: Nobody owns an array of `carray`: there are no references to count.
+COUNTERS = """
+define void @NRT_incref(ptr %p) { ret void }
+define void @NRT_decref(ptr %p) { ret void }
+"""
+#: What only an interpreter needs: its doors, and the real counters.
+LEFT_OUT = ("nrt_module", "cfunc_wrapper", "wrapper")
 
-def native(name, function, signature, options):
-    """LLVM's text for one function, with everything that it calls."""
+
+def written(exports, options):
+    """LLVM's texts of the functions and of all that they call, each once; and symbols.
+
+    Numba hands each text to a "library", which would link, improve and run it. Three
+    of its methods are replaced for the rest of this process, so that it only writes.
+    """
     import numba
+    from numba.core import cgutils, codegen, cpu
 
-    return numba.cfunc(signature, **options)(function).inspect_llvm()
+    texts = []
 
+    def keep(library, part):
+        if part.name not in LEFT_OUT:
+            texts.append(cgutils.normalize_ir_text(str(part)))
 
-def portable(text, name, signature):
-    """The same without the interpreter and without the machine."""
-    inner = re.findall(r"^define [^\n]*?@(cfunc\.)?(_ZN\S+?)\(", text, re.MULTILINE)
-    target = next(symbol for wrapper, symbol in inner if wrapper)
-    text = _without(text, "cfunc." + target)
-    for counter in ("NRT_incref", "NRT_decref"):  # nobody owns an array of `carray`
-        text = re.sub(
-            rf"(^define [^\n]*@{counter}\([^\n]*\{{\n).*?^}}",
-            r"\1  ret void\n}",
-            text,
-            flags=re.MULTILINE | re.DOTALL,
-        )
-    text = re.sub(r" = common (local_unnamed_addr )?global", " = internal global", text)
-    text = re.sub(r"^target triple.*$", f'target triple = "{TRIPLE}"', text, flags=re.M)
-    text = re.sub(
-        r"^target datalayout.*$", f'target datalayout = "{LAYOUT}"', text, flags=re.M
-    )
-    text = re.sub(
-        r'"(target-cpu|target-features|probe-stack|tune-cpu)"="[^"]*"', "", text
-    )
-    return text + _door(name, target, signature)
+    def finish(library):
+        library._finalized = True
+
+    library = codegen.CPUCodeLibrary
+    library.add_ir_module, library.finalize = keep, finish
+    cpu.CPUContext.get_executable = lambda *_: (
+        [].append
+    )  # has to be one, is never called
+    wish = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    symbols = {}
+    for name, (function, signature) in exports.items():
+        made = wish(function)
+        made.compile(signature)
+        symbols[name] = made.overloads[signature.args].fndesc.mangled_name
+    return texts, symbols
 
 
-def _without(text, symbol):
-    found = re.search(
-        rf"^define [^\n]*@{re.escape(symbol)}\(.*?^}}\n", text, re.M | re.S
-    )
-    return text[: found.start()] + text[found.end() :]
+def portable(text):
+    """The same for no machine in particular."""
+    text = re.sub(r"^target (triple|datalayout).*$", "", text, flags=re.M)
+    text = text.replace(" = common global", " = internal global")
+    return f'target triple = "{TRIPLE}"\ntarget datalayout = "{LAYOUT}"\n{text}'
 
 
 def _door(name, target, signature):
@@ -96,10 +107,11 @@ def _door(name, target, signature):
     result = _kind(signature.return_type)
     inside = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
     return f"""
+declare i32 @"{target}"(ptr, ptr, {", ".join(kinds)})
 define {result} @{name}({inside}) {{
   %result = alloca {result}
   %exception = alloca ptr
-  %status = call i32 @{target}(ptr %result, ptr %exception, {inside})
+  %status = call i32 @"{target}"(ptr %result, ptr %exception, {inside})
   %value = load {result}, ptr %result
   ret {result} %value
 }}
@@ -123,8 +135,8 @@ def as_object(texts, names):
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    whole = llvm.parse_assembly(texts[0])
-    for text in texts[1:]:
+    whole = llvm.parse_assembly(portable(""))
+    for text in texts:
         whole.link_in(llvm.parse_assembly(text))
     whole.verify()
     for function in whole.functions:

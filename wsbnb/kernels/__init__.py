@@ -11,6 +11,7 @@ uncompiled with ``NUMBA_DISABLE_JIT=1``. Letters are the paper's.
 - `rounds`: the round, played once or many times;
 - `bank`: many estimates of one parameter;
 - `fleet`: many users, each with a parameter of its own;
+- `logistic`: a weighted logistic estimate in a ball, from the whole past;
 - `memory`: arrays in the form that the kernels want;
 - `compiling`: options, choice by type, the cache.
 """

@@ -21,7 +21,7 @@ from wsbnb.kernels.estimate import (
     fade_and_add,
     loosen,
 )
-from wsbnb.kernels.explore import best_arm, score
+from wsbnb.kernels.explore import best_arm, rescaled, score
 from wsbnb.kernels.linear import dot, factorise, solve_vector
 from wsbnb.kernels.vectors import borrowed, get
 
@@ -42,8 +42,10 @@ Surprise = namedtuple("Surprise", "threshold inflation")
 #: believes that the present began in another round. After t rounds it may begin anew
 #: with the chance ``1 / period``, or with a growth of 1 ``1 / (period + t)``. A
 #: newcomer then takes the place of the lightest of these members, and the part `keep`
-#: of what the leader knows. A discounted one takes over `share` times as often.
-Changes = namedtuple("Changes", "discounted period growth share keep")
+#: of what the leader knows. A discounted one takes over `share` times as often, and a
+#: member that forgets explores with the part `calm` of the rule's scale. The given
+#: noise level counts as much as `trust` rounds of residuals.
+Changes = namedtuple("Changes", "discounted period growth share keep calm trust")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
 #: from the reward, or, before it, the member of that number. From NEWCOMER downwards:
@@ -52,8 +54,12 @@ NOBODY, EVERYBODY, EVERYBODY_AFTERWARDS, NEWCOMER = -1, -2, -3, -4
 
 #: Log weights are kept above this: ``exp`` of it is a number still.
 LIGHTEST = -700.0
-#: What `Changes` knows after the log weights and the births of n members, from 2 n on.
-AGE, SINCE, ALARMS, LOST = range(4)
+#: What `Changes` knows after the log weights and the births of n members, from 2 n on;
+#: the last is the variance of the noise in units of the given one.
+AGE, SINCE, ALARMS, LOST, NOISE = range(5)
+#: A residual counts for the noise with at most so many variances: one that is larger
+#: is an outlier, or a change. And the noise stays between these multiples.
+SHOCK, QUIETEST, LOUDEST = 16.0, 1e-6, 1e6
 
 
 # --- the members ----------------------------------------------------------------------
@@ -183,6 +189,21 @@ pick = by_type(
 )
 
 
+def _fully(master, own, members, j):
+    return 1.0
+
+
+def _calmly(master, own, members, j):
+    spread = math.sqrt(own[2 * members.gamma.size + NOISE])
+    return master.calm * spread if members.gamma[j] < 1.0 else spread
+
+
+#: How much of the rule's exploration a member does.
+boldness = by_type(
+    {Mixture: _fully, Blocks: _fully, Surprise: _fully, Changes: _calmly}
+)
+
+
 @inlined
 def log_density(expected, j, reward):
     """Log of the predictive density of a reward."""
@@ -299,12 +320,26 @@ def bear(master, own, n, steps):
     return NEWCOMER - out
 
 
+@inlined
+def _learn_noise(master, own, n, expected, reward):
+    """Move the noise towards the members' squared residuals, by their weights."""
+    surprise = 0.0
+    for j in range(n):
+        residual = reward - expected[MEAN, j]
+        squared = residual * residual / expected[VARIANCE, j]
+        surprise += math.exp(own[j]) * min(squared, SHOCK)
+    noise = own[2 * n + NOISE] * (1.0 + (surprise - 1.0) / (master.trust + 1.0))
+    own[2 * n + NOISE] = min(max(noise, QUIETEST), LOUDEST)
+
+
 def _credit_changes(master, own, n, expected, reward, steps):
     for j in range(n):
+        expected[VARIANCE, j] *= own[2 * n + NOISE]
         own[j] += log_density(expected, j, reward)
     total = _log_total(own, n)
     for j in range(n):
         own[j] = max(own[j] - total, LIGHTEST)
+    _learn_noise(master, own, n, expected, reward)
     _sound_alarm(own, n)
     return bear(master, own, n, steps) if steps > 0.0 else NOBODY
 
@@ -426,7 +461,8 @@ def play_bank(
         if choosing:
             j = pick(master, own, n, luck, t)
             work.fresh[0] = 0.0
-            sound = score(exploration, member(members, j), work, X_T, normals, t)
+            rule = rescaled(exploration, boldness(master, own, members, j))
+            sound = score(rule, member(members, j), work, X_T, normals, t)
             k = best_arm(work.rows, X_T.shape[1]) if sound else -1
             chosen[t] = k
             if k < 0:

@@ -424,6 +424,22 @@ def _score_chance(s, state, work, X_T, normals, t):
 score = by_type({Widths: _score_widths, Sample: _score_sample, Chance: _score_chance})
 
 
+def _wider(s, factor):
+    return Widths(factor * s.up, factor * s.down, s.radius)
+
+
+def _farther(s, factor):
+    return Sample(factor * s.scale)
+
+
+def _as_it_is(s, factor):
+    return s
+
+
+#: The same way to explore, so many times as much.
+rescaled = by_type({Widths: _wider, Sample: _farther, Chance: _as_it_is})
+
+
 @pasted
 def best_arm(rows, K):
     """Index of the largest score; ties (up to rounding) go to the lowest index.

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wsbnb.kernels.bank import AGE, ALARMS, LIGHTEST, LOST, SINCE, Members
+from wsbnb.kernels.bank import AGE, ALARMS, LIGHTEST, LOST, NOISE, SINCE, Members
 from wsbnb.kernels.estimate import (
     CLOCK,
     KEPT,
@@ -164,13 +164,15 @@ def put_member(members, j, state):
 # --- when the present began -----------------------------------------------------------
 
 #: What the master `Changes` knows: log weights and births of all members, the rounds
-#: passed, the last beginning that was declared, how many were, the weight dropped.
-Beliefs = namedtuple("Beliefs", "log_weights births age since alarms lost")
+#: passed, the last beginning that was declared, how many were, the weight dropped, and
+#: the variance of the noise in units of the given one.
+Beliefs = namedtuple("Beliefs", "log_weights births age since alarms lost noise")
 
 
 def new_beliefs(discounted, n):
     """What is known at first: every discount, and one start, are as likely."""
-    own = np.zeros(2 * n + LOST + 1)
+    own = np.zeros(2 * n + NOISE + 1)
+    own[2 * n + NOISE] = 1.0
     own[:n] = LIGHTEST
     own[: discounted + 1] = -np.log(discounted + 1)
     return own
@@ -179,7 +181,7 @@ def new_beliefs(discounted, n):
 def beliefs(own, n):
     """The vector of a master `Changes` over n members, taken apart."""
     rest = own[2 * n :]
-    numbers = (float(rest[i]) for i in (AGE, SINCE, ALARMS, LOST))
+    numbers = (float(rest[i]) for i in (AGE, SINCE, ALARMS, LOST, NOISE))
     return Beliefs(own[:n], own[n : 2 * n], *numbers)
 
 

@@ -114,6 +114,9 @@
 
   const number = (v) => v.toLocaleString("en", { maximumSignificantDigits: 6 });
 
+  const crossing = (x, y, r) =>
+    `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
+
   class Picture {
     constructor(name, { width = 560, height = 340, left = 64, bottom = 52 } = {}) {
       Object.assign(this, { width, height, left, bottom, top: 12, right: 24 });
@@ -199,7 +202,7 @@
     cross([a, b], r, more) {
       const [x, y] = [this.x(a), this.y(b)];
       return svg("path", {
-        d: `M${x - r} ${y}H${x + r}M${x} ${y - r}V${y + r}`, "stroke-width": 3, ...more,
+        d: crossing(x, y, 0.75 * r), "stroke-width": 3, ...more,
       });
     }
   }
@@ -220,17 +223,22 @@
   function legend(rows) {
     return el("ul", { class: "wl-legend" }, ...rows.map(([text, colour, dash]) =>
       el("li", {}, svg("svg", { viewBox: "0 0 30 12", "aria-hidden": "true" },
-        svg("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke: colour, "stroke-width": 3,
-          "stroke-dasharray": dash })), text)));
+        dash === "×"
+          ? svg("path", { d: crossing(15, 6, 5), stroke: colour, "stroke-width": 3 })
+          : svg("line", { x1: 0, y1: 6, x2: 30, y2: 6, stroke: colour, "stroke-width": 3,
+            "stroke-dasharray": dash })), text)));
   }
 
   /* A point that can be dragged, or moved with the arrow keys. */
-  function handle(picture, name, place, colour, moved) {
+  function handle(picture, name, place, colour, moved, isTruth = false) {
+    const mark = isTruth // the true parameter is a black cross in every picture
+      ? svg("path", { d: crossing(0, 0, 7), stroke: colour, "stroke-width": 3.5 })
+      : svg("circle", { r: 7, fill: colour, stroke: "#fff", "stroke-width": 2 });
     const node = svg("g", {
       tabindex: 0, role: "slider", class: "wl-handle", "aria-label": name,
       "aria-valuemin": -2, "aria-valuemax": 2,
     }, svg("circle", { r: 18, fill: "transparent" }),
-    svg("circle", { r: 7, fill: colour, stroke: "#fff", "stroke-width": 2 }));
+    mark);
     let now = place;
     const show = () => {
       node.setAttribute("transform", `translate(${picture.x(now[0])} ${picture.y(now[1])})`);
@@ -259,6 +267,95 @@
       to([now[0] + 0.05 * step[0], now[1] + 0.05 * step[1]]);
     });
     return { node, show, set(p) { now = p; show(); }, get place() { return now; } };
+  }
+
+  /* A curve that the reader draws in a picture: with pointer or finger, or with the
+     arrow keys. Columns that were not touched lie on the line between those that were. */
+  function sketch(picture, name, columns, changed) {
+    const { x0, x1, y0, y1 } = picture;
+    const xs = Array.from({ length: columns }, (_, i) => x0 + (i * (x1 - x0)) / (columns - 1));
+    const set = new Array(columns).fill(null);
+    const line = svg("g");
+    const node = svg("rect", {
+      x: picture.left, y: picture.top, fill: "transparent", class: "wl-sketch", tabindex: 0,
+      width: picture.width - picture.left - picture.right,
+      height: picture.height - picture.bottom - picture.top,
+      role: "slider", "aria-label": name, "aria-valuemin": y0, "aria-valuemax": y1,
+    });
+    let at = 0; // the column of the keys
+    let before = null; // the last point of a stroke
+    let open = true;
+
+    function curve() {
+      const known = xs.map((_, i) => i).filter((i) => set[i] !== null);
+      if (!known.length) return [];
+      return xs.map((x, i) => {
+        const right = known.find((k) => k >= i);
+        const left = known.findLast((k) => k <= i);
+        if (left === undefined) return [x, set[right]];
+        if (right === undefined || left === right) return [x, set[left]];
+        const share = (i - left) / (right - left);
+        return [x, (1 - share) * set[left] + share * set[right]];
+      });
+    }
+
+    function show(focus) {
+      const points = curve();
+      const value = points.length ? points[at][1] : y0;
+      node.setAttribute("aria-valuenow", value.toPrecision(3));
+      node.setAttribute("aria-valuetext", `at ${number(+xs[at].toPrecision(3))}: ` +
+        `${points.length ? number(+value.toPrecision(3)) : "nothing drawn"}`);
+      line.replaceChildren(...(points.length ? [picture.path(points,
+        { stroke: "#b8320a", "stroke-width": 4, "stroke-linecap": "round" })] : []));
+      if (focus) line.append(picture.disc([xs[at], value], 6, { fill: "#b8320a" }));
+    }
+
+    function put(i, value) {
+      set[i] = Math.max(y0, Math.min(y1, value));
+    }
+
+    function stroke([x, y]) {
+      const i = Math.max(0, Math.min(columns - 1,
+        Math.round(((x - x0) / (x1 - x0)) * (columns - 1))));
+      const [j, z] = before || [i, y];
+      const step = j <= i ? 1 : -1;
+      for (let k = j; k !== i + step; k += step)
+        put(k, i === j ? y : z + ((y - z) * (k - j)) / (i - j));
+      before = [i, y];
+      at = i;
+      show(false);
+      changed();
+    }
+
+    node.addEventListener("pointerdown", (event) => {
+      if (!open) return;
+      node.setPointerCapture(event.pointerId);
+      event.preventDefault();
+      before = null;
+      stroke(picture.at(event));
+    });
+    node.addEventListener("pointermove", (event) => {
+      if (open && node.hasPointerCapture(event.pointerId)) stroke(picture.at(event));
+    });
+    node.addEventListener("keydown", (event) => {
+      const across = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: columns - 1 };
+      const up = { ArrowUp: 1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+      if (!open || (across[event.key] === undefined && !up)) return;
+      event.preventDefault();
+      if (up) {
+        const points = curve();
+        put(at, (points.length ? points[at][1] : y0) + (up * (y1 - y0)) / 40);
+        changed();
+      } else at = Math.max(0, Math.min(columns - 1, across[event.key]));
+      show(true);
+    });
+    show(false);
+    return {
+      node, line, curve,
+      drawn: () => set.filter((v) => v !== null).length,
+      close() { open = false; },
+      clear() { set.fill(null); open = true; at = 0; show(false); },
+    };
   }
 
   // --- a worker --------------------------------------------------------------------
@@ -397,6 +494,6 @@
 
   window.wsbnbLive = {
     STYLES, el, svg, slider, choice, button, speaker, Picture, outline, legend, handle,
-    compare, drawRegret, gridOf, fresh, widgets: {},
+    sketch, compare, drawRegret, gridOf, fresh, widgets: {},
   };
 })();

@@ -101,6 +101,76 @@
     run();
   };
 
+  // --- an estimate behind a moving truth ----------------------------------------------
+
+  /* data-path="flip": one number that changes its sign; "turn": a point on the circle. */
+  L.widgets.track = async function (place) {
+    const core = await window.wsbnb.instance();
+    const base = core.mark();
+    const turns = place.dataset.path === "turn";
+    const [T, d] = turns ? [900, 2] : [600, 1];
+    const now = { discount: 0.95, noise: +place.dataset.noise, seed: 1 };
+    const picture = turns ? new Picture("Estimate", { width: 484, height: 460 })
+      : new Picture("Estimate");
+    if (turns) picture.range(-1.6, 1.6, -1.6, 1.6, "θ₁ (reward units)", "θ₂ (reward units)");
+    else picture.range(0, T, -2, 2, "round", "estimate (reward units)");
+    const truth = Array.from({ length: T }, (_, t) => {
+      const a = (1.5 * Math.PI * t) / (T - 1);
+      return turns ? [Math.cos(a), Math.sin(a)] : [t < 200 ? 1 : -1];
+    });
+    const points = (rows) => turns ? rows : rows.map(([v], t) => [t + 1, v]);
+    const voice = speaker();
+
+    function show() {
+      core.release(base);
+      const player = new core.Player("Greedy",
+        { dim: d, regularization: 0.05, discount: now.discount, noise_std: 1 }, 1);
+      const place = core.draws(now.seed, 0, "arms", T * d);
+      core.f.arms(T, d, 1, place);
+      const noise = core.draws(now.seed, 0, "noise", T);
+      const path = truth.map((theta, t) => {
+        const x = turns ? Array.from(core.doubles(place, T * d).slice(t * d, t * d + d)) : [1];
+        const mean = x.reduce((sum, v, i) => sum + v * theta[i], 0);
+        player.learn(x, mean + now.noise * core.doubles(noise, T)[t]);
+        return player.look().mean;
+      });
+      picture.body.replaceChildren(
+        picture.path(points(truth), { stroke: "#333333", "stroke-dasharray": "3 3" }),
+        picture.path(points(path), { stroke: "#0b4f9e" }));
+      const text = turns ? late(path) : crossing(path);
+      picture.describe(text);
+      voice.say(text);
+    }
+
+    function late(path) {
+      const last = path.slice(600);
+      const length = last.reduce((sum, p) => sum + Math.hypot(...p), 0) / last.length;
+      const gap = Math.sqrt(last.reduce((sum, p, i) => sum +
+        (p[0] - truth[600 + i][0]) ** 2 + (p[1] - truth[600 + i][1]) ** 2, 0) / last.length);
+      return `In the last third the estimate has length ${length.toFixed(2)} on average, ` +
+        `and is ${gap.toFixed(2)} away from the truth.`;
+    }
+
+    function crossing(path) {
+      const wrong = path.slice(200).findIndex(([v]) => v < 0);
+      const steady = path.slice(100, 200).map(([v]) => v);
+      const mean = steady.reduce((a, b) => a + b) / steady.length;
+      const shake = Math.sqrt(steady.reduce((a, v) => a + (v - mean) ** 2, 0) / steady.length);
+      const when = wrong < 0 ? "The sign is never right again"
+        : `The sign is right ${wrong} rounds after the flip`;
+      return `${when}. Before it the estimate shakes by ${shake.toFixed(2)}.`;
+    }
+
+    const change = (name) => (v) => { now[name] = v; show(); };
+    frame(place, place.dataset.title,
+      legend([["truth", "#333333", "3 3"], ["estimate", "#0b4f9e", ""]]), picture.node,
+      slider("discount γ", DISCOUNTS, now.discount, sayDiscount, change("discount")).node,
+      slider("noise σ", [0, ...NOISES], now.noise, String, change("noise")).node,
+      el("div", { class: "wl-buttons" },
+        button("other noise", () => { now.seed += 1; show(); })), voice.node);
+    show();
+  };
+
   // --- the posterior ------------------------------------------------------------------
 
   L.widgets.posterior = async function (place) {
@@ -179,8 +249,8 @@
       ]));
     }
 
-    const target = handle(picture, "true parameter θ*", [0.8, 0.5], "#b8320a",
-      () => show("You moved θ*."));
+    const target = handle(picture, "true parameter θ*", [0.8, 0.5], "#000",
+      () => show("You moved θ*."), true);
     const prior = handle(picture, "prior mean", [-0.4, 0.2], "#6c6c6c",
       () => show("You moved the prior mean."));
     let pulls = 0;
@@ -211,7 +281,7 @@
     const change = (name, word) => (v) => { now[name] = v; show(word); };
     frame(place, "A posterior under your hand",
       legend([["prior, 95 %", "#6c6c6c", "6 4"], ["posterior, 95 %", "#00664a", ""],
-        ["θ*, drag it", "#b8320a", ""], ["arms, press to observe", "#0b4f9e", ""]]),
+        ["θ*, drag it", "#000", "×"], ["arms, press to observe", "#0b4f9e", ""]]),
       picture.node,
       el("div", { class: "wl-buttons" },
         button("let 10 rounds pass", () => {
@@ -376,6 +446,69 @@
     frame(place, "Guess first", el("p", {}, el("label", { for: id },
       `${place.dataset.question} `), input, " ", button("play it", reveal)), voice.node);
     voice.say("The answer is played when you have guessed.");
+  };
+
+  // --- draw first --------------------------------------------------------------------
+
+  /* data-curve holds what wsbnb.interactive.drawn_guess has written: the curve to be
+     guessed comes when the reader has drawn one. */
+  L.widgets.draw = function (place) {
+    const data = JSON.parse(place.dataset.curve);
+    const picture = new Picture(data.question);
+    picture.range(...data.limits, data.xlabel, data.ylabel);
+    const voice = speaker();
+    const answers = svg("g");
+    const keys = el("div");
+    const given = Object.entries(data.given);
+    const line = (points, style) => picture.path(data.x.map((x, i) => [x, points[i]]), style);
+    const GIVEN = { stroke: "#333333", "stroke-dasharray": "3 3" };
+    const hand = L.sketch(picture, "your curve: arrows move and raise it", 41, () => {});
+    const ready = "Draw in the picture, or use the arrow keys: left and right choose a " +
+      "place, up and down raise the curve there.";
+
+    function legends(all) {
+      keys.replaceChildren(legend([["your curve", "#b8320a", ""],
+        ...given.map(([name]) => [name, "#333333", "3 3"]),
+        ...(all ? [[data.name, "#0b4f9e", ""]] : [])]));
+    }
+
+    function reveal() {
+      if (hand.drawn() < 2) {
+        voice.say(`Draw your curve first: a guess that is wrong is remembered longer. ${ready}`);
+        hand.node.focus();
+        return;
+      }
+      hand.close();
+      const mine = hand.curve();
+      const [x0, x1] = data.limits;
+      const at = (x) => mine[Math.round(((x - x0) / (x1 - x0)) * (mine.length - 1))][1];
+      const gaps = data.x.map((x, i) => Math.abs(at(x) - data.y[i]));
+      const most = gaps.indexOf(Math.max(...gaps));
+      const say = (v) => `${+v.toPrecision(2)}`;
+      answers.replaceChildren(line(data.y, { stroke: "#0b4f9e", "stroke-width": 3 }));
+      legends(true);
+      const text = `You were off by ${say(gaps.reduce((a, b) => a + b) / gaps.length)} on ` +
+        `average, and most at ${+data.x[most].toPrecision(3)}: ${say(at(data.x[most]))} ` +
+        `where it is ${say(data.y[most])}. ${data.answer}`;
+      picture.describe(text);
+      voice.say(text);
+    }
+
+    function again() {
+      hand.clear();
+      answers.replaceChildren();
+      legends(false);
+      voice.say(ready);
+    }
+
+    picture.body.append(...given.map(([, points]) => line(points, GIVEN)), answers,
+      hand.line);
+    picture.node.append(hand.node);
+    picture.node.setAttribute("role", "group");
+    picture.node.setAttribute("aria-label", data.question);
+    frame(place, data.question, keys, picture.node, el("div", { class: "wl-buttons" },
+      button("show the answer", reveal), button("draw again", again)), voice.node);
+    again();
   };
 
   // --- how fast it is here --------------------------------------------------------------

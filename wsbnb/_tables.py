@@ -1,0 +1,69 @@
+"""Frames as tables for the page."""
+
+import zlib
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from wsbnb._validate import choice, integer
+
+
+def _in_words(precision: int) -> Any:
+    """A function that writes an entry of a table: numbers rounded, zero unsigned."""
+
+    def write(entry: Any) -> str:
+        if not isinstance(entry, float):  # whole numbers and words as they are
+            return str(entry)
+        if np.isnan(entry):
+            return "–"
+        text = f"{entry:.{precision}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
+
+    return write
+
+
+def styled_table(
+    frame: pd.DataFrame | pd.Series,
+    caption: str | None = None,
+    precision: int = 1,
+    best: Literal["min", "max"] | None = None,
+) -> Any:
+    """A frame as a table for the page (needs jinja2, which the book installs).
+
+    Parameters
+    ----------
+    frame : DataFrame or Series
+        A series is a table of one column.
+    caption : str, optional
+        The book puts a number before it.
+    precision : int
+        Digits after the point. What rounds to zero has no sign.
+    best : {"min", "max", None}
+        Set the best number of each column in bold.
+
+    Returns
+    -------
+    pandas Styler
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = styled_table(pd.DataFrame({"regret": [1.25, 3.0]}), best="min")
+    >>> "font-weight: bold" in table.to_html()
+    True
+    """
+    if not isinstance(frame, pd.DataFrame | pd.Series):
+        raise TypeError(f"frame must be a pandas DataFrame or Series, got {frame!r}")
+    choice("best", best, ("min", "max", None))
+    precision = integer("precision", precision, minimum=0)
+    frame = pd.DataFrame(frame)
+    # A fixed uuid: otherwise the page differs from build to build.
+    number = zlib.crc32(f"{caption}{frame.to_csv()}".encode())
+    table = frame.style.format(_in_words(precision)).set_uuid(f"t{number:08x}")
+    table = table.set_table_attributes('class="dataframe"')
+    if best:
+        numbers = list(frame.select_dtypes("number").columns)
+        mark = table.highlight_min if best == "min" else table.highlight_max
+        table = mark(subset=numbers, props="font-weight: bold")
+    return table if caption is None else table.set_caption(caption)

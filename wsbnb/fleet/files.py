@@ -1,0 +1,86 @@
+"""Files of users: one line of settings, then plain numbers, with a checksum."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from wsbnb import _validate
+from wsbnb._files import replace_file
+from wsbnb.kernels import fleet, memory
+from wsbnb.policies import saving
+
+FORMAT, VERSION = "wsbnb-fleet", 1
+#: More users than this are a mistake, or a file that wants to fill the memory.
+MOST = 2**40
+#: What goes wrong in a file that was damaged or made by hand.
+FAULTS = saving._FAULTS
+
+
+def write(path, settings, named, users):
+    """Write settings and users; `named` are their numbers, empty for everybody."""
+    parts = [named.astype("<i8"), *(part.astype("<f8") for part in users)]
+    words = {"format": FORMAT, "version": VERSION, "count": len(users.rows)}
+    header = json.dumps(
+        {**words, **settings, "sha256": _digest(parts)},
+        default=saving._plain,
+        allow_nan=False,
+    )
+    replace_file(path, header.encode() + b"\n", *map(np.ravel, parts))
+
+
+def read(path):
+    """Settings, numbers of users (empty: everybody) and what is known of them."""
+    raw = memoryview(Path(path).read_bytes())
+    end = bytes(raw[: 2**22]).find(b"\n")
+    try:
+        header = json.loads(bytes(raw[: max(end, 0)]))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']!r}")
+        if header["version"] != VERSION:
+            raise ValueError(f"its version is {header['version']}, not {VERSION}")
+        count = _validate.integer("count", header["count"], minimum=0, maximum=MOST)
+        dim = _validate.integer("dim", header["dim"])
+        parts = _parts(raw[end + 1 :], count, dim)
+        if _digest(parts) != header["sha256"]:
+            raise ValueError("it was damaged or changed: its checksum does not fit")
+        _check_users(*parts[1:], dim)
+    except FAULTS as error:
+        raise ValueError(f"{path} is not a whole fleet file: {error}") from error
+    return header, parts[0].astype(np.int64), fleet.Users(*parts[1:])
+
+
+def exploration_and_generator(header):
+    """The two settings of a file that are objects."""
+    return saving._rebuilt(header["exploration"]), saving._generator(header["rng"])
+
+
+def _digest(parts):
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(np.ravel(part))
+    return digest.hexdigest()
+
+
+def _parts(payload, count, dim):
+    model = memory.new_users(0, dim)
+    widths = [part.shape[1] for part in model]
+    named = len(payload) // 8 - count * sum(widths)
+    if named not in (0, count) or len(payload) % 8:
+        raise ValueError(f"{len(payload)} bytes cannot hold {count} users")
+    parts = [np.frombuffer(payload, "<i8", named)]
+    start = 8 * named
+    for width in widths:
+        part = np.frombuffer(payload, "<f8", count * width, start)
+        parts.append(part.reshape(count, width).astype(np.float64))
+        start += part.nbytes
+    return parts
+
+
+def _check_users(rows, counts, dim):
+    """What a round trusts: finite numbers, and A without negative squares."""
+    diagonal = np.cumsum([0, *range(dim, 1, -1)])
+    sound = np.isfinite(rows).all() and np.isfinite(counts).all()
+    if not (sound and (counts >= 0.0).all() and (rows[:, diagonal] >= 0.0).all()):
+        raise ValueError("it holds numbers that nobody can have taught")
