@@ -39,6 +39,12 @@ def items(path=DATA):
     return [item for part in parts(path) for item in part["items"]]
 
 
+def checks(item):
+    """The checks of an item: one, or a list."""
+    named = item["check"]
+    return named if isinstance(named, list) else [named]
+
+
 def check_in_words(check):
     """A test by its name, a cell by its chapter, both short enough for a table."""
     file, _, name = check.partition("::")
@@ -58,7 +64,7 @@ def row(item):
         item["says"],
         "; ".join(item["where"]),
         status,
-        check_in_words(item["check"]),
+        "; ".join(map(check_in_words, checks(item))),
     ]
     return "| " + " | ".join(cells) + " |"
 
