@@ -25,7 +25,8 @@ to where this book treats it. *As printed* means that the statement holds as it 
 counterexample to it (a repair is named where there is one); *sharpened*, that more is
 true; *reproduced*, that its numbers were found again. The last column names the check,
 which runs whenever the book or its tests do. Slips without a number of their own are
-in {ref}`the errata <chap-errata>`.
+in {ref}`the errata <chap-errata>`. The book's own statements are listed in the
+{ref}`index of statements <prf-prf>`.
 """
 
 
@@ -36,6 +37,12 @@ def parts(path=DATA):
 
 def items(path=DATA):
     return [item for part in parts(path) for item in part["items"]]
+
+
+def checks(item):
+    """The checks of an item: one, or a list."""
+    named = item["check"]
+    return named if isinstance(named, list) else [named]
 
 
 def check_in_words(check):
@@ -57,7 +64,7 @@ def row(item):
         item["says"],
         "; ".join(item["where"]),
         status,
-        check_in_words(item["check"]),
+        "; ".join(map(check_in_words, checks(item))),
     ]
     return "| " + " | ".join(cells) + " |"
 

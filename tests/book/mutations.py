@@ -8,8 +8,12 @@ bound, a policy), runs the rest of the chapter and reports which assertions fail
     python -m tests.book.mutations book/part2_proofs/*.ipynb --sample 20 --seed 1
 
 A chapter runs once. Before each cell with mutations the process forks, one child for
-each mutation, and the child runs the spoilt cell and all later ones. Assertions do not
-stop a child; they are written down. A child that crashes counts as caught.
+each mutation, and the child runs the spoilt cell and the later ones, until a cell with
+a failed assertion (with --asserts to the end). A child that crashes counts as caught.
+
+Not changed is what is only shown: calls that draw or print, and what is computed for
+them alone. A number that the text quotes (glue) is a claim, and counts. Changes that
+give the same numbers are in equivalent_mutations.yml, each with its reason.
 """
 
 import argparse
@@ -25,6 +29,8 @@ import sys
 import warnings
 from typing import NamedTuple
 
+import yaml
+
 from tests.book import notebook_rules as rules
 
 # Calls that only show something: what happens inside them needs no assertion.
@@ -35,6 +41,7 @@ SHOWN = {
 AMOUNTS = {
     "default_rng", "range", "arange", "linspace", "geomspace", "logspace", "zeros",
     "ones", "eye", "round", "reshape", "subplots", "simulate", "standard_normal",
+    "uniform", "integers",
 }  # fmt: skip
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -48,6 +55,8 @@ POLICIES = {
     "WSBLinTS": "WSBRandLinUCB", "WSBRandLinUCB": "WSBLinTS",
     "DLinUCB": "LBWeightUCB", "sqrt": "square", "log": "log1p", "argmax": "argmin",
 }  # fmt: skip
+EQUIVALENT = pathlib.Path(__file__).with_name("equivalent_mutations.yml")
+TOLERANCE = 1e-6
 CAUGHT, CRASHED, SURVIVED, SLOW = "caught", "crashed", "survived", "too slow"
 
 
@@ -97,26 +106,88 @@ def called(node):
     return parts
 
 
-def formulas(node):
+def is_shown(node, also=frozenset()):
+    """Whether a node only draws or prints, or computes what only others show."""
+    if isinstance(node, ast.Expr):
+        node = node.value
+    if isinstance(node, ast.Call):
+        return bool(set(called(node)[-1:]) & (SHOWN - {"glue"}))
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        return stored(node) <= also
+    if isinstance(node, ast.FunctionDef):
+        return node.name in also
+    if isinstance(node, (ast.For, ast.If, ast.With)):
+        body = [*node.body, *getattr(node, "orelse", [])]
+        return all(is_shown(child, also) for child in body)
+    return False
+
+
+def stored(node):
+    """Names that a statement assigns; an item or attribute of a name is the name."""
+    targets = getattr(node, "targets", None) or [getattr(node, "target", node)]
+    names = [n for target in targets for n in ast.walk(target)]
+    return {n.id for n in names if isinstance(n, ast.Name)}
+
+
+def used(node, shown):
+    """Names that a tree reads for anything but showing."""
+    if is_shown(node, shown):
+        return set()
+    found = {node.id} if isinstance(node, ast.Name) else set()
+    if isinstance(getattr(node, "ctx", None), ast.Store):
+        found = set()
+    return found.union(*(used(child, shown) for child in ast.iter_child_nodes(node)))
+
+
+def only_shown(trees):
+    """Names of a chapter that are read by pictures and prints, and by nothing else."""
+    shown, read = set(), set()
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            shown |= stored(node)
+        elif isinstance(node, ast.FunctionDef) and not node.decorator_list:
+            shown.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read.add(node.id)
+    shown &= read
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.ClassDef):  # methods are called in ways not seen here
+            shown -= {getattr(child, "name", "") for child in node.body}
+    while taken := shown & set().union(*(used(tree, shown) for tree in trees)):
+        shown -= taken
+    return frozenset(shown)
+
+
+def is_number(node):
+    """A number with or without a sign."""
+    return isinstance(getattr(node, "operand", node), ast.Constant)
+
+
+def formulas(node, shown=frozenset()):
     """Nodes that belong to formulas, in a fixed order."""
     names = called(node)
-    is_shown = bool(set(names[-1:]) & SHOWN) or bool(set(names[:1]) & AMOUNTS)
-    if is_shown or rules.is_assertion(node):
+    left_out = bool(set(names[-1:]) & SHOWN) or bool(set(names[:1]) & AMOUNTS)
+    if left_out or rules.is_assertion(node) or is_shown(node, shown):
         return
     if isinstance(node, ast.Subscript):  # the index says which, not what
-        yield from formulas(node.value)
+        yield from formulas(node.value, shown)
         return
     if isinstance(node, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
         return
+    if isinstance(node, (ast.List, ast.Tuple)) and all(map(is_number, node.elts)):
+        return  # the numbers of an example are a choice, as good as their opposites
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from formulas(child)
+        yield from formulas(child, shown)
 
 
 def changed(node):
     """The node with one thing wrong in it, or None if there is nothing to change."""
     new = copy.deepcopy(node)
     if isinstance(node, ast.BinOp):
+        if isinstance(getattr(node.right, "value", None), float):
+            if abs(node.right.value) < TOLERANCE:  # room for rounding errors
+                return None
         if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
             new.right.value = node.right.value * 2
             return new
@@ -137,22 +208,31 @@ def changed(node):
     return None
 
 
+def trees(notebook):
+    """The cells of a chapter, parsed."""
+    return {
+        cell["id"]: ast.parse(rules.without_magics(rules.source(cell)))
+        for _, cell in rules.code_cells(notebook)
+    }
+
+
 def mutations(notebook):
     """All single changes to the formulas of a chapter."""
-    for _, cell in rules.code_cells(notebook):
-        tree = ast.parse(rules.without_magics(rules.source(cell)))
-        for place, node in enumerate(formulas(tree)):
+    cells = trees(notebook)
+    shown = only_shown(list(cells.values()))
+    for cell, tree in cells.items():
+        for place, node in enumerate(formulas(tree, shown)):
             new = changed(node)
             if new is not None:
                 words = ast.unparse(node), ast.unparse(new)
                 if words[0] != words[1]:
-                    yield Mutation(cell["id"], node.lineno, place, *words)
+                    yield Mutation(cell, node.lineno, place, *words)
 
 
-def mutate(tree, mutation):
+def mutate(tree, mutation, shown=frozenset()):
     """The cell's tree with one node replaced."""
     tree = copy.deepcopy(tree)
-    target = list(formulas(tree))[mutation.place]
+    target = list(formulas(tree, shown))[mutation.place]
     return ast.fix_missing_locations(Swap(target).visit(tree))
 
 
@@ -236,23 +316,23 @@ def in_child(work, seconds):
     return pickle.loads(data) if data else SLOW
 
 
-def judge(notebook, chosen, seconds=300, tell=lambda mutation, fate: None):
+def judge(notebook, chosen, seconds=300, tell=lambda *_: None, to_the_end=True):
     """Run a chapter and all chosen mutations of it; `tell` hears of each at once."""
-    cells = [
-        (cell["id"], ast.parse(rules.without_magics(rules.source(cell))))
-        for _, cell in rules.code_cells(notebook)
-    ]
+    cells = list(trees(notebook).items())
+    shown = only_shown([tree for _, tree in cells])
     codes = [prepared(tree, name) for name, tree in cells]
     failures = dict.fromkeys([name for _, found in codes for name in found], 0)
     space, fate = quiet_namespace(), {}
     for number, (name, tree) in enumerate(cells):
         for mutation in (m for m in chosen if m.cell == name):
-            spoilt, _ = prepared(mutate(tree, mutation), name)
+            spoilt, _ = prepared(mutate(tree, mutation, shown), name)
             rest = [spoilt, *(code for code, _ in codes[number + 1 :])]
 
             def work(rest=rest):
                 for code in rest:
                     exec(code, space)
+                    if space["_failed"] and not to_the_end:
+                        break
                 return sorted(set(space["_failed"]))
 
             answer = in_child(work, seconds)
@@ -269,9 +349,19 @@ def judge(notebook, chosen, seconds=300, tell=lambda mutation, fate: None):
     return Report(fate, failures)
 
 
-def sample(notebook, count, seed=0):
+def equivalent(chapter):
+    """Changes of a chapter that give the same numbers: cell, before and after."""
+    listed = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
+    entries = listed.get(chapter, [])
+    return {(entry["cell"], entry["before"], entry["after"]) for entry in entries}
+
+
+def sample(notebook, count, seed=0, chapter=""):
     """A reproducible sample of the mutations of a chapter."""
-    everything = list(mutations(notebook))
+    same = equivalent(chapter)
+    everything = [
+        m for m in mutations(notebook) if (m.cell, m.before, m.after) not in same
+    ]
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
 
@@ -305,8 +395,9 @@ def main(arguments=None):
         here = os.getcwd()
         os.chdir(path.parent)  # as the build does
         try:
-            chosen = sample(notebook, options.sample, options.seed)
-            report = judge(notebook, chosen, options.seconds, tell_survivor)
+            chosen = sample(notebook, options.sample, options.seed, path.stem)
+            how = options.seconds, tell_survivor, options.asserts
+            report = judge(notebook, chosen, *how)
         finally:
             os.chdir(here)
         show(path, report, options.asserts)

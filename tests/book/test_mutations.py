@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from tests.book import mutations as tool
 from tests.book import sources
@@ -41,6 +42,48 @@ def test_formulas_are_changed_and_assertions_and_prints_are_not():
     assert ("x - mean", "x + mean") in changes
     assert ("(x - mean) ** 2", "(x - mean) ** 4") in changes
     assert ("np.sqrt", "np.square") in changes
+
+
+PICTURE = """\
+import matplotlib.pyplot as plt
+x = 3.0 * 2
+height = x / 7
+places = [height + 1, height - 1]
+for place in places:
+    plt.plot(place, x - 1)
+
+
+def halves(y):
+    return y / 2
+
+
+class Rule:
+    def twice(self, y):
+        return y * 2
+
+
+assert Rule().twice(halves(x)) == 6"""
+
+
+def test_what_is_only_drawn_is_left_alone_and_methods_are_not():
+    notebook = chapter(PICTURE)
+    shown = tool.only_shown(list(tool.trees(notebook).values()))
+    assert shown == {"height", "places"}
+    changed = [m.before for m in tool.mutations(notebook)]
+    assert changed == ["3.0 * 2", "y / 2", "y * 2"]
+    quoted = chapter(PICTURE + "\nglue('h', height)")
+    assert "x / 7" in [m.before for m in tool.mutations(quoted)]
+
+
+def test_listed_equivalents_exist():
+    """A list that names what is not there hides nothing, and is out of date."""
+    listed = yaml.safe_load(tool.EQUIVALENT.read_text(encoding="utf-8")) or {}
+    for name, entries in listed.items():
+        (path,) = sources.BOOK.rglob(f"{name}.ipynb")
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        there = {(m.cell, m.before, m.after) for m in tool.mutations(notebook)}
+        assert tool.equivalent(name) <= there, name
+        assert all(entry["why"] for entry in entries)
 
 
 def test_wrong_formulas_are_caught_and_idle_ones_survive(report):
