@@ -1,7 +1,7 @@
 """The plain notebooks: nothing but Markdown, TeX and the chapter's code, and they run.
 
-Numbers and names are compared with the built pages, code with the sources. That all of
-them run in any folder with `wsbnb[book,data]` alone follows from four things. Their code
+Numbers and names are compared with the built pages, code with the sources. That all
+of them run in any folder with `wsbnb[book,data]` alone has four reasons. Their code
 is the chapter's, and the first cell of each does its work (both here). `make test` runs
 every chapter in an empty folder without myst_nb (`tools/nbmake_anywhere.py`). And the
 chapters import only what these extras install (`tests/test_plain_tools.py`). A few are
