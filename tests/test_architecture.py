@@ -57,7 +57,7 @@ paper.running
 paper.report
 paper.recorded paper.studies paper.calibration paper.bench
 paper.robustness paper.benchmark_worlds
-paper.benchmark_policies
+paper.benchmark_policies paper.benchmark_tables
 paper.benchmark
 paper.guide
 plotting

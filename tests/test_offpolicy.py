@@ -197,6 +197,21 @@ def test_too_little_is_refused():
     assert (table["effective_size"] < 100).all()
 
 
+def test_rewards_that_are_all_equal_have_no_interval():
+    """No click among a hundred does not mean that there never is one."""
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, 2, 600)
+    clicks = np.where((chosen == 1) & (rng.random(600) < 0.1), 1.0, 0.0)
+    first, second = np.tile([1.0, 0.0], (600, 1)), np.tile([0.0, 1.0], (600, 1))
+    log = np.eye(2), chosen, clicks, np.full(600, 0.5)
+    table = wsbnb.off_policy(first, *log)
+    assert (table["value"] == 0.0).all()
+    assert table[["se", "low", "high"]].isna().all(axis=None)
+    words = f"no interval: all {(chosen == 0).sum()} rewards that count are 0"
+    assert table.loc["IPS", "refused"] == words
+    assert (wsbnb.off_policy(second, *log)["refused"] == "").all()
+
+
 def test_wrong_propensities_are_noticed():
     w = World(7)
     arms, chosen, rewards, p = w.log

@@ -59,7 +59,8 @@ def wheel(source_copy, tmp_path_factory):
 def test_wheel_holds_what_it_should_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     data = ROOT / "wsbnb" / "paper" / "data"
-    files = [*(ROOT / "wsbnb").rglob("*.py"), *data.glob("*.csv")]
+    clicks = (ROOT / "wsbnb" / "data" / "open_bandit").iterdir()
+    files = [*(ROOT / "wsbnb").rglob("*.py"), *data.glob("*.csv"), *clicks]
     expected = {path.relative_to(ROOT).as_posix() for path in files}
     found = {name for name in names if ".dist-info/" not in name}
     assert found == expected | {"wsbnb/py.typed"}

@@ -106,6 +106,28 @@ def test_a_log_sets_noise_prior_and_memory(monkeypatch):
     assert wsbnb.recommend(3, **words).memory == 75.0
 
 
+@pytest.mark.parametrize("memory", [40.0, 100.0])
+def test_a_walk_follows_as_fast_as_the_memory_of_its_rate(memory):
+    """After a jump both are (1 - 1/e) of the way after `memory` rounds."""
+    d, sigma, variance = 3, 0.5, 2.0
+    prior = {"prior_mean": np.zeros(d), "prior_cov": variance, "noise_std": sigma}
+    rate = recommending.walk_rate(memory, d, sigma, variance * np.eye(d))
+    assert rate == recommending.walk_rate(memory, d, sigma, [variance] * d)
+    walk = wsbnb.weights.RandomWalk(rate)
+    posts = [
+        wsbnb.WSBPosterior(**prior, forgetting=walk),
+        wsbnb.WSBPosterior(**prior, discount=1 - 1 / memory),
+    ]
+    n = d * int(10 * memory)
+    X = np.tile(np.eye(d), (n // d, 1))
+    later = X[: d * round(memory / d)]
+    for post in posts:
+        post.update(X, np.zeros(n))  # settled at zero
+        post.update(later, np.ones(len(later)))
+        np.testing.assert_allclose(post.mean, 1 - np.exp(-1), atol=0.06)
+    assert recommending.walk_rate(np.inf, d, sigma, variance) == 0.0
+
+
 def test_without_a_horizon_the_radius_holds_at_any_time():
     prior = {"prior_mean": np.zeros(2), "prior_cov": 1.0, "noise_std": 0.3}
     policy = recommending.BUILDERS["WSB-LinUCB"](prior, 0.1, 100.0, None)

@@ -25,7 +25,8 @@ to where this book treats it. *As printed* means that the statement holds as it 
 counterexample to it (a repair is named where there is one); *sharpened*, that more is
 true; *reproduced*, that its numbers were found again. The last column names the check,
 which runs whenever the book or its tests do. Slips without a number of their own are
-in {ref}`the errata <chap-errata>`.
+in {ref}`the errata <chap-errata>`. The book's own statements are listed in the
+{ref}`index of statements <prf-prf>`.
 """
 
 

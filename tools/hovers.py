@@ -17,8 +17,8 @@ from docutils import nodes
 
 GLOSSARY = "book/glossary"
 TEXT = re.compile(r"book/part\d")
-#: Terms that mean other things as well, or stand in every other sentence.
-NOT_LINKED = {"memory", "arm", "discount", "prior", "restart", "replay", "regret"}
+#: Terms that mean other things as well.
+NOT_LINKED = {"memory", "arm", "restart", "replay"}
 NO_TERM_IN = (nodes.reference, nodes.literal, nodes.math, nodes.table, nodes.caption)
 PLACES = "div.math[id^=equation-], div.citation[id], div.proof[id]"
 FILE = "hover-data.js"

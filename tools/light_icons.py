@@ -3,7 +3,8 @@
 The theme ships every icon of Font Awesome, 1.5 MB for each first visit. After the build
 the pages and scripts are searched for the icons they name, and the others go: their
 outlines, their styles, and the font of the brands, which are drawn from outlines. The
-search index stays with the search page.
+search index stays with the search page, and MathJax, 1.2 MB, with pages that have
+formulas.
 """
 
 import pathlib
@@ -17,6 +18,11 @@ ICON = re.compile(
 STYLE = re.compile(r"(?:\.fa-[a-z0-9-]+:before,?)+\{content:\"[^\"]*\"\}")
 BRANDS = re.compile(r"@font-face\{[^}]*fa-brands[^}]*\}")
 INDEX = re.compile(r'\s*<script src="[./]*searchindex.js"></script>')
+MATHJAX = re.compile(
+    r"<script>window\.MathJax = [^\n]*</script>\s*"
+    r'<script defer="defer" src="[^"]*mathjax/[^"]*"></script>\s*'
+)
+FORMULA = re.compile(r'class="math|text_latex|\\\(|\\\[')
 NAMED = re.compile(r"\bfa-([a-z0-9-]+)")
 
 
@@ -46,6 +52,12 @@ def keep_styles(sheet, wanted):
     return BRANDS.sub("", STYLE.sub(choose, sheet))
 
 
+def without_idle_mathjax(page):
+    """The page without MathJax if it has no formula."""
+    rest = MATHJAX.sub("", page)
+    return page if FORMULA.search(rest) else rest
+
+
 def lighten(app, exception):
     if exception or app.builder.format != "html":
         return
@@ -60,7 +72,7 @@ def lighten(app, exception):
         rewrite(sheet, lambda text: keep_styles(text, wanted))
     for page in pages:
         if page.name != "search.html":
-            rewrite(page, lambda text: INDEX.sub("", text))
+            rewrite(page, lambda text: INDEX.sub("", without_idle_mathjax(text)))
     for source in static.rglob("*.map"):
         source.unlink()  # for those who debug the theme
 

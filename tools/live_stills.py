@@ -2,14 +2,14 @@
 
 `still(kind, words)` is HTML, computed by the library with the settings that the live
 picture starts with; `words` are the element's data attributes. None where the page has
-its own words, or a table.
+its own still picture.
 """
 
 import numpy as np
 
 import wsbnb
 import wsbnb.environments as we
-from wsbnb.interactive import still_figure
+from wsbnb.interactive import StillFigure, still_figure
 
 ROUNDS, TRIALS, DISCOUNT, NOISE = 2000, 24, 0.98, 0.39
 PRIOR = {"WSBLinUCB", "WSBRandLinUCB", "WSBLinTS"}
@@ -92,13 +92,6 @@ def guess(words):
     return regret(policies, words["question"], world, noise, rounds)
 
 
-def arena(words):
-    names = ("WSBLinUCB", "WSBRandLinUCB", "WSBLinTS", "DLinUCB")
-    made = {n: policy(n, 0.99, horizon=4000) for n in names}
-    policies = {wsbnb.plotting.policy_name(p): p for p in made.values()}
-    return regret(policies, "The arena: one of its worlds", rounds=4000)
-
-
 def learner(words):
     policies = {f"γ = {g}": policy("WSBLinTS", g, noise=0.3) for g in (1.0, 0.95)}
     title = "Two learners, sixty rounds, one change in the middle"
@@ -112,7 +105,7 @@ def posterior(words):
     """Prior and posterior of the picture that can be dragged, after four rounds."""
     turn = np.linspace(0, 2 * np.pi, 73)
     rim = np.column_stack([np.cos(turn), np.sin(turn)])
-    a, b = np.deg2rad(30), np.array([0.6, 0.36])
+    a, b = np.deg2rad(60), np.array([0.5, 0.3])
     axes = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) * b
     truth, mean = np.array([0.8, 0.5]), np.array([-0.4, 0.2])
     belief = wsbnb.WSBPosterior(
@@ -163,10 +156,34 @@ def track(words):
     return still_figure(lines, words["title"], "", *labels, fixed=fixed, equal=turns)
 
 
+# --- what a round costs ---------------------------------------------------------------
+
+
+def speed(words):
+    """What the page carries, and the native microseconds that it was given."""
+    import sphinx_live
+
+    size = len(sphinx_live.module_in(sphinx_live.compiled()))
+    said = (
+        f"<p>The module has {size / 1000:.0f} kB, all live scripts and styles of a "
+        f"page together at most {sphinx_live.weight() / 1000:.0f} kB.</p>"
+    )
+    rows = [entry.split(":") for entry in words.get("native", "").split()]
+    if not rows:
+        return StillFigure(said, "speed")
+    names = "policy", "dimension", "native, µs"
+    top = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return StillFigure(f"{table}{said}", "speed")
+
+
 KINDS = {
+    "speed": speed,
     "knob": knob,
     "guess": guess,
-    "arena": arena,
     "learner": learner,
     "posterior": posterior,
     "track": track,

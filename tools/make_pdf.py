@@ -107,7 +107,7 @@ def book_pages():
 
 def lead_inside(writer, starts):
     """Turn links to files of the book into links to pages of the PDF."""
-    from pypdf.generic import ArrayObject, NameObject, NumberObject
+    from pypdf.generic import ArrayObject, NameObject
 
     for page in writer.pages:
         for reference in page.get("/Annots") or []:
@@ -118,7 +118,7 @@ def lead_inside(writer, starts):
             goal = starts.get(urllib.parse.urldefrag(address)[0])
             del link["/A"]  # a path of this machine helps nobody
             if goal is not None:
-                place = [NumberObject(goal), NameObject("/Fit")]
+                place = [writer.pages[goal].indirect_reference, NameObject("/Fit")]
                 link[NameObject("/Dest")] = ArrayObject(place)
 
 

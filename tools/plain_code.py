@@ -177,7 +177,7 @@ def without_magics(code):
 def setup_cell(install, needed, with_numbers):
     """The first cell: what the notebook needs, and how it gets it."""
     code = f'''\
-# Needs Python 3.11 or newer and
+# Run this first. The notebook needs Python 3.11 or newer and
 #   pip install "{install}"
 # On Colab, Kaggle and the like this cell installs it; elsewhere it installs nothing.
 import importlib.util

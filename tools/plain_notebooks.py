@@ -78,7 +78,9 @@ class Chapter:
             self.quote_numbers(node)
 
     def add(self, text):
-        self.texts.setdefault(self.current, []).append(text)
+        blocks = self.texts.setdefault(self.current, [])
+        if blocks[-1:] != [text]:  # two live figures in a row: one word is enough
+            blocks.append(text)
 
     def cell_of(self, node):
         """The source cell of a piece of text: where its line lies, if that is known

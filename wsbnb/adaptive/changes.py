@@ -12,8 +12,8 @@ from wsbnb.kernels import bank, memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
 
-#: Memories of 10, 33, 100 and 333 rounds, and of all.
-DISCOUNTS = (0.9, 0.97, 0.99, 0.997, 1.0)
+#: Memories of 10, 20, 50, 100, 200 and 500 rounds, and of all.
+DISCOUNTS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 1.0)
 #: What these hold together at first; the rest is with the first start.
 FIRST_SHARE = 1e-3
 #: A hazard that falls with time starts at one over this.
@@ -43,8 +43,9 @@ class ChangePoints(AdaptivePolicy):
         w_j \leftarrow (1-H_t)\bigl((1-\alpha H_t)w_j + \tfrac{\alpha H_t}{N}
         1\{j\text{ forgets}\}\bigr) .
 
-    Each round a member is drawn by its weight and chooses the arm by its own rule. At
-    first the discounts hold 1/1000 together, and one start has the rest.
+    Each round a member is drawn by its weight and chooses the arm by its own rule (or
+    its neighbour does, see `haste`). At first the discounts hold 1/1000 together, and
+    one start has the rest.
 
     The noise level is learnt beside this, because a wrong one looks like change. With
     :math:`z_j` the residual of member j in units of its predictive deviation,
@@ -61,8 +62,8 @@ class ChangePoints(AdaptivePolicy):
     base : policy with a discount
         A template, for example a :class:`WSBLinTS`; its own discount is not used.
     discounts : array, optional
-        Increasing, in (0, 1]. Default 0.9, 0.97, 0.99, 0.997 and 1. An empty list
-        leaves the starts alone.
+        Increasing, in (0, 1]. Default 0.9, 0.95, 0.98, 0.99, 0.995, 0.998 and 1. An
+        empty list leaves the starts alone.
     starts : int, default 6
         How many beginnings are kept in mind, at least 2.
     hazard : float in (0, 1), optional
@@ -80,6 +81,11 @@ class ChangePoints(AdaptivePolicy):
     trust : float, default 300
         The base's `noise_std` is a first guess that counts as so many rounds of
         residuals, at least 1. ``numpy.inf``: it is right.
+    haste : float in [0, 1], default 0.5
+        When a member with a discount is drawn, its neighbour with the next shorter
+        memory chooses in its place with this chance: arms that were chosen for being
+        good show little of how the parameter turns, so the likelihood likes memories
+        that are too long for choosing.
     rng : None, int, SeedSequence or Generator
         Draws the member and its perturbation.
 
@@ -130,6 +136,7 @@ class ChangePoints(AdaptivePolicy):
         keep: float = 0.0,
         calm: float = 0.5,
         trust: float = 300.0,
+        haste: float = 0.5,
         rng: Seed = None,
     ) -> None:
         self._discounts = _discounts(discounts, base)
@@ -139,6 +146,9 @@ class ChangePoints(AdaptivePolicy):
         self._share = _part("share", share)
         self._keep = _part("keep", keep)
         self._calm = _validate.positive("calm", calm)
+        self._haste = _validate.nonnegative("haste", haste)
+        if self._haste > 1.0:
+            raise ValueError(f"haste must be from 0 to 1, got {self._haste!r}")
         self._trust = _at_least_one("trust", trust)
         period, growth = FIRST_PERIOD, 1.0
         if self._hazard is not None:
@@ -151,6 +161,7 @@ class ChangePoints(AdaptivePolicy):
             self._keep,
             self._calm,
             self._trust,
+            self._haste,
         )
         self._begin(base, [*self._discounts, *[1.0] * self._starts], rng)
 
@@ -185,6 +196,11 @@ class ChangePoints(AdaptivePolicy):
     def calm(self) -> float:
         """What part of its exploration the base does where it forgets."""
         return self._calm
+
+    @property
+    def haste(self) -> float:
+        """How often the next shorter memory chooses for a discounted member."""
+        return self._haste
 
     @property
     def trust(self) -> float:

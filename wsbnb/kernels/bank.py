@@ -44,8 +44,9 @@ Surprise = namedtuple("Surprise", "threshold inflation")
 #: newcomer then takes the place of the lightest of these members, and the part `keep`
 #: of what the leader knows. A discounted one takes over `share` times as often, and a
 #: member that forgets explores with the part `calm` of the rule's scale. The given
-#: noise level counts as much as `trust` rounds of residuals.
-Changes = namedtuple("Changes", "discounted period growth share keep calm trust")
+#: noise level counts as much as `trust` rounds of residuals. When a discounted member
+#: is drawn, the one with the next shorter memory chooses with the chance `haste`.
+Changes = namedtuple("Changes", "discounted period growth share keep calm trust haste")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
 #: from the reward, or, before it, the member of that number. From NEWCOMER downwards:
@@ -168,6 +169,15 @@ def _pick_mixture(master, own, n, luck, t):
     return draw(own, n, uniform(luck, t), 0.0)
 
 
+def _pick_changes(master, own, n, luck, t):
+    j = draw(own, n, uniform(luck, t), 0.0)
+    if 0 < j < master.discounted:
+        square = luck[t, 0] * luck[t, 0] + luck[t, 1] * luck[t, 1]
+        if math.exp(-0.5 * square) < master.haste:  # uniform, too
+            j -= 1
+    return j
+
+
 def _pick_blocks(master, own, n, luck, t):
     if own[n] < 0.0:
         own[n] = draw(own, n, uniform(luck, t), master.rate)
@@ -184,7 +194,7 @@ pick = by_type(
         Mixture: _pick_mixture,
         Blocks: _pick_blocks,
         Surprise: _pick_only,
-        Changes: _pick_mixture,
+        Changes: _pick_changes,
     }
 )
 

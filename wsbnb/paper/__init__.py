@@ -4,15 +4,14 @@ The library itself imports nothing from here.
 """
 
 from wsbnb.paper.algorithms import ALGORITHMS, BASELINES, TABLE, Algorithm
-from wsbnb.paper.benchmark import (
+from wsbnb.paper.benchmark import benchmark_list, run_benchmark
+from wsbnb.paper.benchmark_policies import CONTENDERS, Contender
+from wsbnb.paper.benchmark_tables import (
     Benchmark,
-    benchmark_list,
     benchmark_report,
     read_benchmark,
     recorded_benchmark,
-    run_benchmark,
 )
-from wsbnb.paper.benchmark_policies import CONTENDERS, Contender
 from wsbnb.paper.benchmark_worlds import WORLDS, BenchmarkWorld, Known
 from wsbnb.paper.cache import Cache, cache_folder, source_checksum
 from wsbnb.paper.calibration import READINGS, calibration_study

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from wsbnb import _validate
 from wsbnb._types import Any, Callable
 from wsbnb.adaptive.bandit import BanditOverDiscounts
+from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.grid import discount_grid
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
@@ -16,6 +17,7 @@ from wsbnb.bounds import tuned_discount
 from wsbnb.paper.benchmark_worlds import Known
 from wsbnb.policies import named
 from wsbnb.policies.base import Policy
+from wsbnb.recommending import walk_rate
 
 #: Memories that are tried, in rounds; infinity never forgets.
 MEMORIES = (30.0, 75.0, 190.0, 480.0, 1200.0, math.inf)
@@ -61,14 +63,23 @@ class Contender:
                 if value != math.inf:
                     _validate.positive(what, value)
 
-    def settings(self) -> list[tuple[float, float]]:
+    def settings(self, coarse: bool = False) -> list[tuple[float, float]]:
         """All pairs (scale, memory) of the grid.
+
+        Parameters
+        ----------
+        coarse : bool, default False
+            Only every other value of both: a quarter of the pairs.
 
         Returns
         -------
         list of tuple
         """
-        return [(scale, memory) for scale in self.scales for memory in self.memories]
+        scales, memories = (
+            values[1::2] if coarse and len(values) > 1 else values
+            for values in (self.scales, self.memories)
+        )
+        return [(scale, memory) for scale in scales for memory in memories]
 
 
 def _discount(known, memory, rule="ucb"):
@@ -204,6 +215,22 @@ def _mixture(cls):
     return build
 
 
+def _changes(cls):
+    def build(known: Known, scale: float | None, memory: float | None) -> Policy:
+        return ChangePoints(_base(cls)(known, scale, None))
+
+    return build
+
+
+def _walk(known, scale, memory):
+    """A Kalman filter that follows as fast as a memory of so many rounds forgets."""
+    if memory is None:
+        memory = 1.0 / (1.0 - _discount(known, None, "thompson"))
+    prior = _prior(known)
+    rate = walk_rate(memory, known.dim, known.noise_std, known.prior_cov)
+    return named.RandomWalkLinTS(**prior, rate=rate, scale=_or_one(scale))
+
+
 def _bandit(known, scale, memory):
     base = _base(named.WSBLinTS)(known, scale, None)
     return BanditOverDiscounts(base, horizon=known.horizon)
@@ -281,6 +308,20 @@ _LIST = (
         note="scale of WSB-RandLinUCB",
     ),
     Contender("Bandit over discounts", _bandit, SCALES, note="scale of WSB-LinTS"),
+    Contender("Change points", _changes(_TS), SCALES, note="scale of WSB-LinTS"),
+    Contender(
+        "Change points, RandLinUCB",
+        _changes(_RAND),
+        SCALES,
+        note="scale of WSB-RandLinUCB",
+    ),
+    Contender(
+        "Random-walk LinTS",
+        _walk,
+        SCALES,
+        MEMORIES,
+        "scale, memory that forgets as fast as the walk",
+    ),
 )
 
 #: The benchmark's policies by name.

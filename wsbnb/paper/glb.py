@@ -8,9 +8,9 @@ from wsbnb.kernels import logistic
 from wsbnb.policies.base import Policy
 
 #: Observations whose weight has fallen below this are dropped.
-_LIGHTEST = 1e-10
+_LIGHTEST = 1e-8
 #: The search for the estimate stops when a step is this short.
-_STEP = 1e-7
+_STEP = 1e-6
 
 
 class GLBWeightUCB(Policy):

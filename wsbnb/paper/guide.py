@@ -9,7 +9,8 @@ import pandas as pd
 from wsbnb import _guide
 from wsbnb._files import replace_file
 from wsbnb._types import FilePath
-from wsbnb.paper.benchmark import Benchmark, best_setting
+from wsbnb.paper.benchmark import best_setting
+from wsbnb.paper.benchmark_tables import Benchmark
 from wsbnb.paper.benchmark_worlds import WORLDS
 from wsbnb.recommending import BUILDERS, MOVES
 
@@ -17,6 +18,8 @@ __all__ = ["guide_rows", "guide_source", "guide_worlds", "write_guide"]
 
 #: Rows kept for each way to move; more than a user reads.
 KEPT = 5
+#: How the names of policies begin that find their memory themselves.
+_ADAPTIVE = ("Surprise", "Discount mixture", "Change points")
 _HEAD = '''# ruff: noqa: E501
 """What the benchmark of worlds says, as data for `recommending`.
 
@@ -102,7 +105,7 @@ def _standing(benchmark, moves, trusted):
         table = benchmark.overall(footing, worlds=worlds)
         ratios = benchmark.ratios(footing).loc[worlds].round(3)
         for policy in policies:
-            fixed = not policy.startswith(("Surprise", "Discount mixture"))
+            fixed = not policy.startswith(_ADAPTIVE)
             if footing == "theory":
                 if fixed:  # theory's memory needs the variation
                     continue

@@ -22,6 +22,18 @@
     "It never rests": { w: "walk", step: 0.02, t: 2000,
       p: [["WSBLinTS", 1, 1], ["WSBLinTS", 0.98, 1], ["WSBLinUCB", 0.98, 0.15]] },
   };
+  const STORIES = {
+    "The paper's world": "Four policies, four places that are a quarter turn apart. Whose " +
+      "curve bends at a jump, and whose is steep all the time?",
+    "Nothing moves: who pays for forgetting?": "The same policy with four memories, and " +
+      "nothing to forget. What does a shorter one cost?",
+    "The radius at 0.15": "The radius of the theorems, and 0.15 of it. How much of the regret " +
+      "is the price of a guarantee?",
+    "A wrong prior for ever": "The prior is sure of a wrong place. Without forgetting, data " +
+      "win in the end; with forgetting, the prior comes back in every round.",
+    "It never rests": "A small step in every round. Is it better to remember everything, " +
+      "fifty rounds, or fifty rounds and some optimism?",
+  };
   const WORLDS = { jumps: "jumps between anchors", moves: "moves along arcs",
     still: "stands still", walk: "random walk" };
   const SPARE = ["#5a4fcf", "#9c5b00", "#00797a", "#a03060", "#4f6b1f", "#666688"];
@@ -132,6 +144,7 @@ print(results.summary())
     const code = el("pre", { tabindex: 0, "aria-label": "Python code" });
     const controls = el("div", { class: "wl-columns" });
     const watched = el("div", {});
+    const story = el("p", { class: "wl-story" });
 
     const spec = () => ({ kind: state.w, d: state.d, K: state.K, T: state.T,
       parts: ["jumps", "moves"].includes(state.w) ? state.jumps : 1, step: state.step,
@@ -181,9 +194,20 @@ print(results.summary())
       if (word) voice.say(word);
     }
 
+    /* The question of a preset, as long as its state is the one that is shown. */
+    function tell() {
+      const same = (a) => write({ ...a, t: 0, watch: 0 });
+      const name = Object.keys(PRESETS).find((key) =>
+        same({ ...START, ...PRESETS[key] }) === same(state));
+      story.textContent = name ? STORIES[name] : "";
+      for (const one of presets.children)
+        one.setAttribute("aria-pressed", one.textContent === name);
+    }
+
     function refresh() {
       pause();
       makeEntries();
+      tell();
       code.textContent = asPython(state, entries);
       keys.replaceChildren(legend(entries.map((e) => [e.label, e.colour, e.dash])));
       drawControls();
@@ -430,7 +454,7 @@ print(results.summary())
       event.preventDefault();
       toggle();
     });
-    L.frame(place, "The arena", presets,
+    L.frame(place, "The arena", presets, story,
       el("div", { class: "wl-views" },
         el("div", {}, keys, regret.node, busy, voice.node),
         el("div", {}, plane.node, watched, watchVoice.node)),

@@ -91,6 +91,12 @@ function wsbnbCore(module) {
     return value;
   }
 
+  function whole(s, name, otherwise, low, high) {
+    const value = number(s, name, otherwise, low, high);
+    if (!Number.isInteger(value)) refuse(name, value, "a whole number");
+    return value;
+  }
+
   function word(s, name, otherwise, table) {
     const value = s[name] === undefined ? otherwise : s[name];
     if (!Object.hasOwn(table, value))
@@ -100,7 +106,7 @@ function wsbnbCore(module) {
 
   function prior(s) {
     if (s.prior_mean === undefined) {
-      const d = number(s, "dim", undefined, 1, 512);
+      const d = whole(s, "dim", undefined, 1, 512);
       const sigma = number(s, "noise_std", 1, 1e-150, 1e150);
       const variance = sigma ** 2 / number(s, "regularization", 1, 1e-150, 1e150);
       return { mean: new Array(d).fill(0), cov: square(d, variance) };
@@ -138,7 +144,7 @@ function wsbnbCore(module) {
     const { mean, cov } = prior(s);
     const sigma = number(s, "noise_std", 1, 1e-150, 1e150);
     const wsb = s.prior_mean !== undefined;
-    const horizon = s.horizon === undefined ? 0 : number(s, "horizon", 0, 1, 1e15);
+    const horizon = s.horizon === undefined ? 0 : whole(s, "horizon", 0, 1, 1e15);
     const split = word(s, "split", rule.split || (horizon ? "horizon" : "anytime"), SPLITS);
     if (split === "horizon" && !horizon) refuse("horizon", null, "given with this split");
     const law = word(s, "perturbation", "rectified", LAWS);
@@ -155,9 +161,9 @@ function wsbnbCore(module) {
     const byRadius = rule.by === "radius" || (rule.by === "law" && law === "radius");
     const forgetting =
       s.length !== undefined
-        ? ["sliding", number(s, "length", 1, 1, 1e7)]
+        ? ["sliding", whole(s, "length", 1, 1, 1e7)]
         : s.period !== undefined
-          ? ["restart", number(s, "period", 1, 1, 1e15)]
+          ? ["restart", whole(s, "period", 1, 1, 1e15)]
           : ["exponential", number(s, "discount", 1, Number.MIN_VALUE, 1)];
     const header = [
       mean.length, 0, forgetting[0] === "sliding" ? forgetting[1] : 0,
@@ -264,13 +270,19 @@ function wsbnbCore(module) {
 
     // --- window.wsbnb.play ---------------------------------------------------------
 
+    function listed(name, value, allowed) {
+      const isList = Array.isArray(value) || ArrayBuffer.isView(value);
+      if (!isList || !value.length) refuse(name, value === undefined ? null : value, allowed);
+      return Array.from(value);
+    }
+
     function rectangle(name, rows, width, count) {
       const list = Array.from(rows || []);
       if (count !== undefined && list.length !== count)
         refuse(name, list.length, `${count} rows`);
       const out = new Float64Array(list.length * width);
       list.forEach((row, t) => {
-        if (row.length !== width) refuse(`${name}[${t}]`, row, `${width} numbers`);
+        if (!row || row.length !== width) refuse(`${name}[${t}]`, row, `${width} numbers`);
         out.set(row, t * width);
       });
       if (out.some((v) => !Number.isFinite(v))) refuse(name, "NaN", "finite numbers");
@@ -278,7 +290,8 @@ function wsbnbCore(module) {
     }
 
     function columns(arms, d) {
-      const sets = Array.isArray(arms[0][0]) ? arms : [arms];
+      const first = listed("arms", arms, "K rows of d numbers, or T sets of them")[0];
+      const sets = Array.isArray(first && first[0]) ? arms : [arms];
       const K = sets[0].length;
       const out = new Float64Array(sets.length * d * K);
       sets.forEach((rows, s) => {
@@ -289,18 +302,19 @@ function wsbnbCore(module) {
       return { out, K, sets: sets.length };
     }
 
-    function play({ policy, settings, arms, expected, noise, normals }) {
+    function play({ policy, settings, arms, expected, noise, normals } = {}) {
       const mark = top;
       try {
         const spec = specification(policy, settings);
         const { out, K, sets } = columns(arms, spec.d);
-        const T = expected.length;
+        const T = listed("expected", expected, "T rows of K numbers").length;
         if (sets > 1 && sets !== T) refuse("arms", sets, `one set, or ${T} of them`);
         const player = new Player(policy, settings, K);
         const m = player.m;
         const draws = rectangle("normals", m ? normals : [], m, m ? T : 0);
-        const shocks = Float64Array.from(noise);
+        const shocks = Float64Array.from(listed("noise", noise, `${T} numbers`));
         if (shocks.length !== T) refuse("noise", shocks.length, `${T} numbers`);
+        if (shocks.some((v) => !Number.isFinite(v))) refuse("noise", "NaN", "finite numbers");
         const chosen = take(T);
         const played = player.rounds(
           T, sets, put(out), put(rectangle("expected", expected, K)), put(shocks),

@@ -178,7 +178,8 @@
     const base = core.mark();
     const circle = Array.from({ length: 8 }, (_, k) =>
       [Math.cos((k * Math.PI) / 4), Math.sin((k * Math.PI) / 4)]);
-    const now = { discount: 0.9, sigma: 0.5, wide: 0.6, narrow: 0.6, turn: 30 };
+    const now = { discount: 0.9, sigma: 0.5, wide: 0.5, narrow: 0.3, turn: Math.PI / 3 };
+    const EDGE = 2.45; // 95 % of a normal vector in the plane
     let events = [];
     const picture = new Picture("The posterior", { width: 444, height: 420 }) /* a square inside */;
     picture.range(-1.8, 1.8, -1.8, 1.8, "θ₁ (reward units)", "θ₂ (reward units)");
@@ -187,9 +188,8 @@
     const bars = el("dl", { class: "wl-bars" });
 
     function priorCov() {
-      const a = (now.turn * Math.PI) / 180;
-      const [c, s] = [Math.cos(a), Math.sin(a)];
-      const [p, q] = [now.wide ** 2, (now.wide * now.narrow) ** 2];
+      const [c, s] = [Math.cos(now.turn), Math.sin(now.turn)];
+      const [p, q] = [now.wide ** 2, now.narrow ** 2];
       return [[c * c * p + s * s * q, c * s * (p - q)], [c * s * (p - q), s * s * p + c * c * q]];
     }
 
@@ -212,10 +212,14 @@
       const [truth, mean] = [target.place, prior.place];
       const post = learnt(mean, (e) => inner(circle[e.arm], e.theta) + now.sigma * e.noise);
       const before = { mean, covariance: priorCov() };
+      const tip = (length, turn) => [mean[0] + EDGE * length * Math.cos(turn),
+        mean[1] + EDGE * length * Math.sin(turn)];
+      axes[0].set(tip(now.wide, now.turn));
+      axes[1].set(tip(now.narrow, now.turn + Math.PI / 2));
       drawn.replaceChildren(
-        picture.path(outline(before.mean, before.covariance, 2.45),
+        picture.path(outline(before.mean, before.covariance, EDGE),
           { stroke: "#6c6c6c", "stroke-dasharray": "6 4" }),
-        picture.path(outline(post.mean, post.covariance, 2.45),
+        picture.path(outline(post.mean, post.covariance, EDGE),
           { stroke: "#00664a", fill: "#00664a", "fill-opacity": 0.12 }),
         picture.disc(post.mean, 5, { fill: "#00664a" }));
       parts(post, truth, mean);
@@ -253,6 +257,22 @@
       () => show("You moved θ*."), true);
     const prior = handle(picture, "prior mean", [-0.4, 0.2], "#6c6c6c",
       () => show("You moved the prior mean."));
+    /* The ends of the prior's axes: the first also turns the ellipse. */
+    const from = (p) => [p[0] - prior.place[0], p[1] - prior.place[1]];
+    const long = (length) => Math.max(0.08, length / EDGE);
+    const axes = [
+      handle(picture, "first axis of the prior", [0, 0], "#9a9a9a", (p) => {
+        const [x, y] = from(p);
+        now.turn = Math.atan2(y, x);
+        now.wide = long(Math.hypot(x, y));
+        show("You turned or stretched the prior.");
+      }),
+      handle(picture, "second axis of the prior", [0, 0], "#9a9a9a", (p) => {
+        const [x, y] = from(p);
+        now.narrow = long(Math.abs(y * Math.cos(now.turn) - x * Math.sin(now.turn)));
+        show("You stretched the prior.");
+      }),
+    ];
     let pulls = 0;
     function observe(k) {
       const mark = core.mark();
@@ -273,7 +293,7 @@
       });
       return node;
     });
-    picture.body.append(drawn, ...spots, prior.node, target.node);
+    picture.body.append(drawn, ...spots, ...axes.map((a) => a.node), prior.node, target.node);
     picture.node.setAttribute("role", "group");
     picture.node.setAttribute("aria-label", "The posterior and eight arms");
     prior.show();
@@ -281,7 +301,8 @@
     const change = (name, word) => (v) => { now[name] = v; show(word); };
     frame(place, "A posterior under your hand",
       legend([["prior, 95 %", "#6c6c6c", "6 4"], ["posterior, 95 %", "#00664a", ""],
-        ["θ*, drag it", "#000", "×"], ["arms, press to observe", "#0b4f9e", ""]]),
+        ["θ*, drag it", "#000", "×"], ["prior mean and axes, drag them", "#6c6c6c", ""],
+        ["arms, press to observe", "#0b4f9e", ""]]),
       picture.node,
       el("div", { class: "wl-buttons" },
         button("let 10 rounds pass", () => {
@@ -292,12 +313,6 @@
       slider("discount γ", DISCOUNTS, now.discount, sayDiscount,
         change("discount", "Another memory.")).node,
       slider("noise σ", NOISES, now.sigma, String, change("sigma", "Another noise.")).node,
-      slider("prior width", [0.2, 0.4, 0.6, 0.8, 1, 1.3], now.wide, String,
-        change("wide", "Another prior.")).node,
-      slider("prior shape", [0.2, 0.4, 0.6, 0.8, 1], now.narrow,
-        (v) => `short axis ${v} of the long one`, change("narrow", "Another prior.")).node,
-      slider("prior turned", [0, 30, 60, 90, 120, 150], now.turn, (v) => `${v}°`,
-        change("turn", "Another prior.")).node,
       bars, voice.node);
     show("Press an arm to observe it.");
   };
