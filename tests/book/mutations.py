@@ -181,10 +181,17 @@ def formulas(node, shown=frozenset()):
         yield from formulas(child, shown)
 
 
+def is_noise(node):
+    """A symmetric draw, or a multiple of one."""
+    return any("standard_normal" in called(child) for child in ast.walk(node))
+
+
 def changed(node):
     """The node with one thing wrong in it, or None if there is nothing to change."""
     new = copy.deepcopy(node)
     if isinstance(node, ast.BinOp):
+        if isinstance(node.op, (ast.Add, ast.Sub)) and is_noise(node.right):
+            return None  # symmetric noise has no sign
         if isinstance(getattr(node.right, "value", None), float):
             if abs(node.right.value) < TOLERANCE:  # room for rounding errors
                 return None
