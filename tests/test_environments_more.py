@@ -8,7 +8,6 @@ import pytest
 import wsbnb
 import wsbnb.environments as we
 
-COIN = we.UniformNoise(3**-0.5)
 PATHS = {
     "recurring": we.AbruptPath(we.RecurringAnchors(7, places=3)),
     "reverting": we.MeanRevertingPath(reach=0.4, relaxation=30.0),
@@ -135,9 +134,12 @@ def test_linear_rewards_are_the_default_and_change_no_bit():
     np.testing.assert_allclose(same.regret, runs[0], rtol=1e-12)
 
 
+LINEAR, SIGNED = we.LinearRewards(), we.Clicks("signed")
+
+
 @pytest.mark.parametrize(
     ("rewards", "noise"),
-    [(we.CurvedRewards(-0.4), we.GaussianNoise(0.3)), (we.BinaryRewards(), COIN)],
+    [(we.CurvedRewards(-0.4), we.GaussianNoise(0.3)), (LINEAR, SIGNED)],
 )
 def test_simulation_pays_and_scores_by_the_rule(rewards, noise):
     """Against a loop in plain Python, for a policy that listens."""
@@ -153,8 +155,8 @@ def test_simulation_pays_and_scores_by_the_rule(rewards, noise):
         products = block.theta[t] @ block.arms
         means = rewards.means(products)
         k = twin.pull(block.arms.T)
-        if isinstance(rewards, we.BinaryRewards):
-            reward = 1.0 if block.noise[t] < means[k] else -1.0
+        if noise is SIGNED:
+            reward = 1.0 if 2 * block.noise[t] - 1 < means[k] else -1.0
         else:
             reward = products[k] - 0.4 * products[k] ** 2 + block.noise[t]
         twin.update(block.arms[:, k], reward)
@@ -163,18 +165,20 @@ def test_simulation_pays_and_scores_by_the_rule(rewards, noise):
     np.testing.assert_allclose(run.of("LinTS")[0], curve, rtol=1e-9, atol=1e-9)
 
 
-def test_binary_rewards_have_the_mean():
-    means = np.array([[-0.8, 0.0, 0.5]])
-    noise = COIN.sample(np.random.default_rng(1), 40_000)
-    rule = we.BinaryRewards()
-    paid, rest = rule.paid(np.repeat(means, 40_000, axis=0), noise)
+def test_signed_clicks_have_the_mean():
+    products = np.array([[-0.8, 0.0, 0.5, 1.5]])
+    noise = SIGNED.sample(np.random.default_rng(1), 40_000)
+    many = np.repeat(products, 40_000, axis=0)
+    means, paid, rest = SIGNED.outcomes(many, noise)
     assert set(np.unique(paid)) == {-1.0, 1.0} and not rest.any()
+    np.testing.assert_allclose(means[0], [-0.8, 0.0, 0.5, 1.0], atol=1e-15)
     np.testing.assert_allclose(paid.mean(axis=0), means[0], atol=0.015)
+    assert SIGNED.std == 1.0 and (paid.std(axis=0) < 1.0001).all()
 
 
 @pytest.mark.parametrize(
     ("rewards", "noise"),
-    [(we.CurvedRewards(0.3), we.GaussianNoise(0.3)), (we.BinaryRewards(), COIN)],
+    [(we.CurvedRewards(0.3), we.GaussianNoise(0.3)), (LINEAR, SIGNED)],
 )
 def test_the_oracle_knows_means_and_not_luck(rewards, noise):
     env = make(we.RandomWalkPath(0.05), noise=noise, rewards=rewards)
@@ -199,11 +203,11 @@ def test_the_oracle_knows_means_and_not_luck(rewards, noise):
         (lambda: we.ClusteredArms(3, 2, 1.0), ValueError, "spread.*1.0"),
         (lambda: make(rewards="linear"), TypeError, "rewards.*RewardRule"),
         (lambda: make(rewards=we.CurvedRewards(0.6)), ValueError, "bend.*0.5.*0.6"),
-        (lambda: make(rewards=we.BinaryRewards()), ValueError, "noise.*UniformNoise"),
+        (lambda: we.Clicks("sign"), ValueError, "link.*signed.*'sign'"),
         (
-            lambda: make(noise=COIN, rewards=we.BinaryRewards(), arm_bound=2.0),
+            lambda: make(noise=SIGNED, rewards=we.CurvedRewards(0.1)),
             ValueError,
-            "arm_bound.*2.0",
+            "rewards must be LinearRewards",
         ),
     ],
 )

@@ -67,6 +67,11 @@ def test_the_same_sources_give_the_same_bytes(tmp_path):
     assert made == kept, "run `make live` and commit tools/live/kept"
 
 
+def test_the_stamp_follows_the_kernels_that_are_used():
+    used = {pathlib.Path(path).stem for path in sphinx_live.kernels()}
+    assert used == {"compiling", "estimate", "explore", "linear", "rounds", "vectors"}
+
+
 def test_another_stamp_is_not_taken(tmp_path):
     assert not sphinx_live.is_made_of(tmp_path, "abc")
     (tmp_path / sphinx_live.CARRIER).write_text("/* abc */\n")

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from common import ROOT, SCRATCH, checksum, locked
 
 SOURCES = ["tools/live/build.py", "tools/live/core.py", "tools/live/wasm.py"]
-SOURCES += ["wsbnb/kernels"]
+IMPORT = re.compile(r"^from wsbnb\.kernels(?:\.(\w+))? import (.+)$", re.M)
 KEPT = ROOT / "tools" / "live" / "kept"
 CARRIER = "live-wasm.js"
 SCRIPTS = [CARRIER, "live/core.js", "live/parts.js", "live/widgets.js"]
@@ -34,10 +34,24 @@ ELEMENT = re.compile(
 WORDS = re.compile(r'data-([a-z-]+)="([^"]*)"')
 
 
+def kernels():
+    """The files of the kernels that our sources use, and those that these use."""
+    found, left = set(), list(SOURCES)
+    while left:
+        text = (ROOT / left.pop()).read_text(encoding="utf-8")
+        for module, names in IMPORT.findall(text):
+            used = [module] if module else names.split(", ")
+            new = {f"wsbnb/kernels/{name}.py" for name in used} - found
+            found |= new
+            left += new
+    return sorted(found)
+
+
 def stamp():
     """What the module depends on: the sources' fingerprint, and the compiler."""
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
-    return "-".join([checksum([ROOT / source for source in SOURCES])[:16], *versions])
+    sources = [ROOT / source for source in [*SOURCES, *kernels()]]
+    return "-".join([checksum(sources)[:16], *versions])
 
 
 def is_made_of(folder, wanted):

@@ -10,7 +10,8 @@ of the notebook count as what they do, where they are called.
 import ast
 import builtins
 
-LEARNS = {"update", "pull", "learn", "observe", "forget", "step"}
+LEARNS = {"update", "pull", "decay", "learn_one", "partial_fit", "fit_prior"}
+LEARNS |= {"set_prior", "restore"}
 GROWS = {"append", "extend", "insert", "pop", "remove", "sort", "reverse", "add"}
 GROWS |= {"discard", "popitem", "fill", "shuffle", "resize", "appendleft", "popleft"}
 CHANGES = LEARNS | GROWS

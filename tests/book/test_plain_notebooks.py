@@ -1,6 +1,11 @@
 """The plain notebooks: nothing but Markdown, TeX and the chapter's code, and they run.
 
-Numbers and names are compared with the built pages, code with the sources.
+Numbers and names are compared with the built pages, code with the sources. That all of
+them run in any folder with `wsbnb[book,data]` alone follows from four things. Their code
+is the chapter's, and the first cell of each does its work (both here). `make test` runs
+every chapter in an empty folder without myst_nb (`tools/nbmake_anywhere.py`). And the
+chapters import only what these extras install (`tests/test_plain_tools.py`). A few are
+executed as a whole nevertheless.
 """
 
 import ast
@@ -159,6 +164,24 @@ def test_code_is_the_chapters(plain, source):
     assert {name for name in added if not name.endswith("-numbers")} == {"needs"}
 
 
+def added_cells(notebook):
+    return [
+        cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and (cell.id == "needs" or "-numbers" in cell.id)
+    ]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_first_cell_runs_and_knows_what_the_chapter_imports(plain):
+    first, *numbers = added_cells(plain)
+    names = {}
+    exec(first, names)
+    assert "wsbnb" in names["NEEDED"].split() and not names["missing"]
+    for code in numbers:
+        assert compile(code, "numbers", "exec") and "show_changes" in names
+
+
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_the_page_folds_is_folded(plain, source):
     cells = {cell.id: cell for cell in plain.cells}
@@ -301,7 +324,9 @@ def execute(notebook, folder):
     )
 
 
-@pytest.mark.parametrize("entry", ["book/part5_use/save_restore"])
+@pytest.mark.parametrize(
+    "entry", ["book/part5_use/save_restore", "book/part5_use/live"]
+)
 def test_runs_anywhere_and_agrees_with_its_text(plain, without_myst):
     assert execute(plain, without_myst) == ""
 

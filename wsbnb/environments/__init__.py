@@ -42,7 +42,6 @@ from wsbnb.environments.paths import (
     StationaryPath,
 )
 from wsbnb.environments.rewards import (
-    BinaryRewards,
     CurvedRewards,
     LinearRewards,
     RewardRule,
@@ -53,7 +52,6 @@ __all__ = [
     "AbruptPath",
     "AnchorRule",
     "ArmRule",
-    "BinaryRewards",
     "Block",
     "BoundedHeavyNoise",
     "CallableArms",

@@ -46,7 +46,7 @@ class Environment(Specification):
         The bounds L and S. Drawn arms and parameters have exactly these norms; given
         ones are checked against them.
     rewards : RewardRule, default LinearRewards()
-        How rewards follow from inner products and noise.
+        How mean rewards follow from inner products.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Environment(Specification):
         )
         self.path.check(self.horizon, self.dim, self.param_bound)
         self.arms.check(self.horizon, self.dim, self.arm_bound)
-        self.rewards.check(self.noise, self.arm_bound * self.param_bound)
+        self.rewards.check(self.arm_bound * self.param_bound)
         if isinstance(self.noise, Clicks) and type(self.rewards) is not LinearRewards:
             raise ValueError(
                 "rewards must be LinearRewards() with Clicks, whose link says how arms "
@@ -109,7 +109,7 @@ class Environment(Specification):
     @property
     def noise_std(self) -> float:
         """Standard deviation of the noise; the largest, if it depends on the arm."""
-        return self.rewards.noise_std(self.noise)
+        return self.noise.std
 
     def outcomes(self, products: Array, noise: Array) -> tuple[Array, Array, Array]:
         """Mean rewards of arms, what they pay besides the noise, and the noise.
@@ -124,7 +124,7 @@ class Environment(Specification):
         if isinstance(self.noise, Clicks):  # a coin and not something to add
             return self.noise.outcomes(products, noise)
         means = self.rewards.means(products)
-        return means, *self.rewards.paid(means, noise)
+        return means, means, noise
 
     def world(self, seed: RootSeed) -> "World":
         """Draw one trial.

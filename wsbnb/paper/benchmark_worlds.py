@@ -185,8 +185,7 @@ _ROWS = (
     ("curved rewards", "the mean bends by up to 0.3: no linear model is right",
      "drift", _env(_WALK, rewards=we.CurvedRewards(0.3))),
     ("two outcomes", "rewards are yes or no: noise depends on the arm",
-     "jumps", _env(_JUMPS, noise=we.UniformNoise(3**-0.5),
-                   rewards=we.BinaryRewards())),
+     "jumps", _env(_JUMPS, noise=we.Clicks("signed"))),
 )  # fmt: skip
 
 #: The benchmark's worlds by name.
