@@ -7,7 +7,12 @@ import pytest
 import wsbnb
 from tests import zoo
 from wsbnb.paper import field
-from wsbnb.paper.gaussian import FourierFeatures, WeightedGPUCB, squared_exponential
+from wsbnb.paper.gaussian import (
+    FourierFeatures,
+    NystroemFeatures,
+    WeightedGPUCB,
+    squared_exponential,
+)
 from wsbnb.results import Results
 
 
@@ -105,6 +110,45 @@ def test_features_approach_the_kernel():
     np.testing.assert_allclose(exact, direct)
     phi = FourierFeatures(dim=3, features=40_000, length=0.8, rng=0)(A)
     np.testing.assert_allclose(phi @ phi.T, exact, atol=0.03)
+
+
+def test_points_reproduce_the_kernel():
+    """Exactly with one of the points; elsewhere by the formula, and never too much."""
+    rng = np.random.default_rng(1)
+    Z, A = rng.uniform(size=(7, 3)), rng.uniform(size=(6, 3))
+    phi = NystroemFeatures(points=Z, length=0.8)
+    np.testing.assert_allclose(
+        phi(A) @ phi(Z).T, squared_exponential(A, Z, 0.8), atol=1e-6
+    )
+    across = squared_exponential(A, Z, 0.8)
+    inner = across @ np.linalg.solve(squared_exponential(Z, Z, 0.8), across.T)
+    np.testing.assert_allclose(phi(A) @ phi(A).T, inner, atol=1e-6)
+    assert ((phi(A) ** 2).sum(axis=1) <= 1 + 1e-9).all() and phi.size == 7
+    many = NystroemFeatures(points=rng.uniform(size=(300, 3)), length=0.8)
+    exact = squared_exponential(A, A, 0.8)
+    np.testing.assert_allclose(many(A) @ many(A).T, exact, atol=1e-3)
+    assert many.size < 300  # the kernel is smooth: fewer directions than points
+
+
+def test_a_linear_policy_on_points_is_the_process():
+    """With all observed arms among the points: the exact posterior mean."""
+    rng = np.random.default_rng(3)
+    X, rewards = rng.uniform(size=(12, 2)), rng.standard_normal(12)
+    phi = NystroemFeatures(points=X, length=0.7)
+    post = wsbnb.WSBPosterior(
+        prior_mean=np.zeros(phi.size),
+        prior_cov=1.0,
+        noise_std=zoo.SIGMA,
+        discount=0.9,
+    )
+    policy, Z = gp(), phi(X)
+    policy.update(X, rewards)
+    for z, r in zip(Z, rewards, strict=True):
+        post.update(z, r)
+    mean, variance = policy.posterior_at(X)
+    np.testing.assert_allclose(Z @ post.mean, mean, atol=1e-6)
+    spread = np.einsum("ka,ab,kb->k", Z, post.cov, Z)
+    np.testing.assert_allclose(spread, variance, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,90 @@ def test_copies_start_as_often_as_they_should():
     assert (np.abs(counts / trials - chances) < 4 * spread).all()
 
 
+def schedule_by_hand(order, rate, rng):
+    """All copies of a block laid out beforehand; for each round, who plays it."""
+
+    def rho(t):
+        return min(1.0, rate / math.sqrt(t))
+
+    draws = {}
+    for start in range(2**order):  # in the order in which the policy draws
+        for m in range(order - 1, -1, -1):
+            if start % 2**m == 0:
+                draws[start, m] = rng.random() < rho(2**order) / rho(2**m)
+    playing = []
+    for t in range(2**order):
+        alive = [m for m in range(order) if draws[t - t % 2**m, m]]
+        playing.append(min([*alive, order]))
+    return playing
+
+
+@pytest.mark.parametrize("rate", [1.0, 3.0])
+@pytest.mark.parametrize("order", [0, 1, 5, 7])
+def test_schedule_against_brute_force(order, rate):
+    policy = master(factor=1e9, rate=rate, rng=4)
+    policy._begin_block(order)
+    played = []
+    for _ in range(2**order):
+        policy.pull(np.eye(3))
+        played.append(min(policy._copies))
+        policy.update([1.0, 0.0, 0.0], 0.1)
+    assert played == schedule_by_hand(order, rate, np.random.default_rng(4))
+
+
+def test_how_often_each_order_plays():
+    """Alive orders are independent, and the smallest plays."""
+    rng, order = np.random.default_rng(0), 4
+    played = np.array([schedule_by_hand(order, 1.0, rng) for _ in range(2000)])
+    alive = np.append(2.0 ** ((np.arange(order) - order) / 2), 1.0)
+    chances = alive * np.cumprod(np.append(1.0, 1.0 - alive[:-1]))
+    share = [(played[:, 5] == m).mean() for m in range(order + 1)]
+    np.testing.assert_allclose(share, chances, atol=0.045)
+
+
+def fails_by_hand(block, rho_hat):
+    """From the whole history of a block: does a test fail after its last round?"""
+    g, R = np.array(block["seen"]), np.array(block["paid"])
+    t = len(g)
+    for m, start in block["alive"][-1].items():
+        if t - start == 2**m and R[start:].mean() >= g.min() + 9 * rho_hat(2**m):
+            return True
+    return (g - R).mean() >= 3 * rho_hat(t)
+
+
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 2.0])
+def test_both_tests_against_the_whole_history(shift):
+    """Restarts come exactly when the formulas say so."""
+    policy = master(factor=1.5e-3, horizon=256)
+    low, high = policy.reward_range
+    logs = 6 * 1.5e-3 * 9 * math.log(256 * 256)
+
+    def rho_hat(t):
+        return logs * min(1.0, 3.0 / math.sqrt(t))
+
+    X, rewards = zoo.problem(3, 256, 3, 5)
+    block = {"seen": [], "paid": [], "alive": []}
+    counted = 0
+    for t, (arms, paid) in enumerate(zip(X, rewards, strict=True)):
+        scores = policy.scores(arms)
+        k = policy.pull(arms)
+        assert scores[k] == scores.max()
+        reward = float(np.clip(paid[k] + shift * (t > 100), low, high))
+        block["seen"].append((scores[k] - low) / (high - low))
+        block["paid"].append((reward - low) / (high - low))
+        alive = {m: each["start"] for m, each in policy._copies.items()}
+        block["alive"].append(alive)
+        order = policy._order
+        failed = fails_by_hand(block, rho_hat)
+        policy.update(arms[k], reward)
+        counted += failed
+        assert policy.restarts == counted
+        if failed or len(block["seen"]) == 2**order:
+            assert policy._order == (0 if failed else order + 1)
+            block = {"seen": [], "paid": [], "alive": []}
+    assert counted > 2
+
+
 @pytest.mark.parametrize("shift", [-3.0, 3.0])
 def test_either_test_restarts(shift):
     """Rewards below what was promised fail the second test, above it the first."""

@@ -1,4 +1,4 @@
-"""Weighted Gaussian processes: exact, growing; and random features at constant cost."""
+"""Weighted Gaussian processes: exact, growing; and features at constant cost."""
 
 import numpy as np
 
@@ -194,3 +194,47 @@ class FourierFeatures:
         rows = _validate.matrix("X", X, cols=len(self.frequencies))
         wave = np.cos(rows @ self.frequencies + self.phases)
         return np.sqrt(2.0 / self.phases.size) * wave
+
+
+class NystroemFeatures:
+    r"""Features from the kernel with a few points, which it reproduces exactly.
+
+    :math:`\phi(x)=K_{ZZ}^{-1/2}k(Z,x)` for points Z :cite:p:`williams2001using`, with
+    directions of :math:`K_{ZZ}` left out whose eigenvalue is below 1e-10 of the
+    largest. Inner products are :math:`k(x,Z)K_{ZZ}^{-1}k(Z,x')`: the kernel itself
+    where x or x' is one of the points, and never too much variance elsewhere.
+
+    Parameters
+    ----------
+    points : array of shape (m, p)
+        For example a sample of the arms.
+    length : float
+        Length scale.
+
+    Attributes
+    ----------
+    size : int
+        Number of features, at most m.
+
+    Examples
+    --------
+    >>> phi = NystroemFeatures(points=[[0.0], [0.5], [1.0]], length=0.5)
+    >>> A = phi([[0.5], [0.7]])
+    >>> (A @ A.T).round(2).tolist(), phi.size
+    ([[1.0, 0.92], [0.92, 0.98]], 3)
+    """
+
+    def __init__(self, *, points: ArrayLike, length: float) -> None:
+        self.points = _validate.matrix("points", points)
+        self.length = _validate.positive("length", length)
+        values, vectors = np.linalg.eigh(
+            squared_exponential(self.points, self.points, self.length)
+        )
+        kept = values > 1e-10 * values[-1]
+        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        self.size = int(kept.sum())
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """Features of the rows of X, shape (K, size)."""
+        rows = _validate.matrix("X", X, cols=self.points.shape[1])
+        return squared_exponential(rows, self.points, self.length) @ self._root
