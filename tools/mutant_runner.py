@@ -36,7 +36,8 @@ MEMORY = 4 * 2**30
 OPTIONS = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbmake"]
 OPTIONS += ["-p", "no:terminal", "--capture=no"]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # preloaded
-OPTIONS += ["-W", "ignore::RuntimeWarning"]  # compiled code does not warn
+for _path in sorted((LIBRARY / "kernels").glob("*.py")):  # compiled, it does not warn
+    OPTIONS += ["-W", f"ignore::RuntimeWarning:wsbnb.kernels.{_path.stem}"]
 
 
 def preload():
