@@ -139,6 +139,24 @@ def test_a_refused_batch_changes_nothing_for_any_user():
     assert calls.same(calls.whole_state(fleet), before)
 
 
+def test_masked_numbers_of_users_arms_and_rounds_are_refused():
+    """What a mask hides is a number like any other."""
+    hidden = np.ma.masked_array([0, 1], [False, True])
+    X, fleet = np.eye(3), catalogue.fleet()
+    before = calls.whole_state(fleet)
+    chances = np.full((2, 3), 1.0 / 3.0)
+    for call, name in (
+        (lambda: fleet.pull(hidden, X), "users"),
+        (lambda: fleet.update(hidden, X[:2], [1.0, 2.0]), "users"),
+        (lambda: fleet.reset(hidden), "users"),
+        (lambda: catalogue.dataset().rows(hidden), "index"),
+        (lambda: wsbnb.off_policy(chances, X, hidden, [1, 2], [0.5, 0.5]), "chosen"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must have no masked entries"):
+            call()
+    assert calls.same(calls.whole_state(fleet), before)
+
+
 @pytest.mark.parametrize("path", [7, 1.5, None, b"x", ["a"], np.array(3)])
 def test_what_is_no_path_is_refused(path):
     """A number would name an open file."""

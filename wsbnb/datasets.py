@@ -122,9 +122,10 @@ class Dataset:
         -------
         Dataset
         """
+        _validate.unmasked("index", index)
         try:
             chosen = np.arange(len(self))[index]
-        except IndexError as error:
+        except (IndexError, OverflowError, ValueError) as error:
             raise ValueError(
                 "index must be a slice or whole numbers of rounds below "
                 f"{len(self)}, got {index!r}: {error}"
