@@ -181,6 +181,13 @@ SPECIAL = {
     "adapters.features.WithFeatures": {"transformer": Doubling},
     "adapters.river.RiverPolicy": {"features": lambda: dict(enumerate(ARMS))},
     "datasets.Dataset": DATA,
+    "datasets.ChoiceLog": {
+        "name": "made up",
+        "arms": lambda: ARMS.copy(),
+        "chosen": lambda: np.arange(T) % K,
+        "propensities": lambda: np.full(T, 1.0 / K),
+        "source": "nowhere",
+    },
     "paper.Setting": {"noise": None, "anchors": None, "arms": None},
     "paper.Player": {"algorithm": "WSB-LinUCB", "variation": None},
     "paper.Cell": {
@@ -258,6 +265,7 @@ LEFT_OUT = {
     "wsbnb.paper.Cache": FILES,
     "wsbnb.paper.cache_folder": FILES,
     "wsbnb.paper.changed": "takes the names of fields, which have their own entries",
+    "wsbnb.datasets.open_bandit": PACKAGE,
     "wsbnb.datasets.rainfall": PACKAGE,
     "wsbnb.datasets.trump_approval": PACKAGE,
     "wsbnb.load": "reads files: the tests of files damage thousands of them",
