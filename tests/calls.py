@@ -1,18 +1,19 @@
 """Random calls of everything public, with arguments that nobody should give.
 
-A call starts from arguments that work (`SETTINGS`, by name) and replaces some of them
+A call starts from arguments that work (`catalogue`, by name) and replaces some of them
 by values of `strange`. What comes out is a result without NaN, or a ValueError or
 TypeError that names an argument, with nothing changed. The same seed makes the same
 calls.
 """
 
 import collections
+import contextlib
 import copy
 import dataclasses
 import datetime
 import decimal
 import fractions
-import functools
+import importlib
 import inspect
 import re
 import signal
@@ -23,197 +24,33 @@ import numpy as np
 import pandas as pd
 
 import wsbnb
-from tests import zoo
+from tests.catalogue import (
+    DOCUMENTED,
+    ELSEWHERE,
+    LEFT_OUT,
+    MAY_BE_INFINITE,
+    METHODS,
+    NOT_METHODS,
+    ROOMS_LEFT_OUT,
+    SETTINGS,
+    SPECIAL,
+    objects,
+)
 from tests.test_api_page import PUBLIC
-
-D, T, K = 3, 6, 4
-RNG = np.random.default_rng(5)
-ARMS = RNG.standard_normal((K, D)) / 4.0
-PATH = RNG.standard_normal((T, D)) / 4.0
-REWARDS = RNG.standard_normal(T)
-ROW = 0.9 ** np.arange(T - 1, -1, -1.0)
-TABLE = wsbnb.weights.Exponential(0.9).matrix(T)
-
-
-def base():
-    return zoo.make("WSBLinTS", D)
-
-
-def environment():
-    return wsbnb.paper_environment("abrupt", dim=D, horizon=8, n_arms=K)
-
-
-def results():
-    regret = np.cumsum(RNG.random((4, 2, T)), axis=2)
-    return wsbnb.Results(regret, ["A", "B"], np.arange(4), np.arange(1, T + 1))
-
-
-def settings(thing):
-    """The settings of any policy or posterior of the zoo, by class name."""
-    return lambda: zoo.settings(thing, D)
-
-
-#: Arguments that work, by name; functions are called for a new value each time.
-SETTINGS = {
-    "X": lambda: PATH.copy(),
-    "algorithm": "ucb",
-    "anchors": lambda: wsbnb.environments.OrthogonalAnchors(2),
-    "arm_bound": 1.0,
-    "arms": lambda: wsbnb.environments.FixedArms(K),
-    "array": lambda: PATH.copy(),
-    "base": base,
-    "bend": 0.2,
-    "baseline": lambda: REWARDS + 1.0,
-    "block_length": 2,
-    "change_points": (),
-    "cls": lambda: wsbnb.WSBLinTS,
-    "count": 2,
-    "cycles": 2,
-    "cov": lambda: 0.5 * np.eye(D),
-    "data": lambda: (np.broadcast_to(ARMS, (T, K, D)), np.ones((T, K))),
-    "delta": 0.05,
-    "dim": D,
-    "discount": 0.9,
-    "discounts": (0.9, 0.99),
-    "environment": environment,
-    "exploration": lambda: wsbnb.exploration.Thompson(),
-    "function": lambda: lambda s, t: np.ones(np.shape(s)),
-    "groups": 2,
-    "horizon": T,
-    "length": 4,
-    "level": 0.9,
-    "matrix": lambda: TABLE.copy(),
-    "n_jobs": 1,
-    "noise": lambda: wsbnb.environments.GaussianNoise(0.3),
-    "noise_std": 0.4,
-    "param_bound": 1.7,
-    "parameter": lambda: PATH[0].copy(),
-    "parameter_now": lambda: PATH[0].copy(),
-    "parameters": lambda: PATH.copy(),
-    "parameters_past": lambda: PATH.copy(),
-    "parts": lambda: (wsbnb.environments.StationaryPath(),),
-    "path": lambda: wsbnb.environments.StationaryPath(),
-    "period": 4,
-    "points": 3,
-    "policies": base,
-    "policy": base,
-    "posterior": lambda: wsbnb.WRLS(dim=D, regularization=0.7, discount=0.9),
-    "power": 1,
-    "prior_cov": lambda: zoo.prior(D)[1],
-    "prior_mean": lambda: zoo.prior(D)[0],
-    "progress": False,
-    "reach": 0.4,
-    "regularization": 0.7,
-    "relaxation": 20.0,
-    "repeats": 1,
-    "rewards": lambda: REWARDS.copy(),
-    "rounds": 5,
-    "scenario": "abrupt",
-    "seed": 0,
-    "series": lambda: REWARDS.copy(),
-    "spread": 0.1,
-    "squared_weight_sum": 4.0,
-    "std": 0.4,
-    "step": 0.01,
-    "trial": 2,
-    "trials": 1,
-    "values": lambda: REWARDS.copy(),
-    "variation": 1.0,
-    "weight_sum": 4.0,
-    "weights": lambda: ROW.copy(),
-}
-#: What differs for one name. None as a value leaves the argument to its default.
-SPECIAL = {
-    "Environment": {"anchors": None, "rewards": None},
-    "RandomWalkLinTS": {**zoo.settings("RandomWalkLinTS", D)},
-    "fit_log": {
-        "X": lambda: np.tile(PATH, (4, 1)),
-        "rewards": lambda: np.tile(REWARDS, 4),
-        "prior_scales": (0.1, 1.0),
-    },
-    "paper_environment": {
-        "anchors": "orthogonal",
-        "arms": "fixed",
-        "noise_variance": 0.1,
-        "n_arms": 2,
-    },
-    "tuned_discount": {"rule": "ucb"},
-    "bounds.regret_order": {"algorithm": "WSBLinUCB"},
-    "drift_bound": {"weights": lambda: ROW[1:]},
-    "bounds.drift_bound_path": {"weights": None},
-    "bounds.forgetting_sum": {"weights": None},
-    "bounds.log_det_term": {"weights": None},
-    "bounds.potential_bound": {"weights": None},
-    "bounds.potential_sum": {"weights": None},
-    "bounds.drift_sum_bound": {"weights": None},
-    "bounds.randomised_constants": {"weights": None},
-    "bounds.regret_bound_randomised": {"weights": None, "parameters": None},
-    "bounds.regret_bound_ucb": {"weights": None, "parameters": None},
-    "environments.GivenAnchors": {
-        "array": lambda: PATH / np.linalg.norm(PATH, axis=1)[:, None]
-    },
-    "environments.GivenArms": {"array": lambda: ARMS.copy()},
-    "environments.CallablePath": {"function": lambda: lambda t: PATH[t % T]},
-    "environments.CallableArms": {"function": lambda: lambda t, rng: ARMS},
-    "Oracle": {"parameters": lambda: PATH.copy()},
-    "WSBPosterior": {"forgetting": None},
-    "WRLS": {"forgetting": None},
-}
-SPECIAL |= {name: {**zoo.settings(name, D)} for name in zoo.ALL}
-
-#: Not called, and why.
-RECORD = "a record of what functions return; nobody builds one by hand"
-ABSTRACT = "a base without behaviour of its own"
-PICTURE = "pictures have tests of their own, and no state to lose"
-HOURS = "runs whole experiments; what it is given goes to run_cells"
-LEFT_OUT = {
-    "wsbnb.LogFit": RECORD,
-    "wsbnb.Results": RECORD,
-    "wsbnb.bounds.ErrorParts": RECORD,
-    "wsbnb.bounds.ExplorationConstants": RECORD,
-    "wsbnb.bounds.RegretBound": RECORD,
-    "wsbnb.environments.Block": RECORD,
-    "wsbnb.Policy": ABSTRACT,
-    "wsbnb.TheoryWarning": ABSTRACT,
-    "wsbnb.environments.AnchorRule": ABSTRACT,
-    "wsbnb.environments.ArmRule": ABSTRACT,
-    "wsbnb.environments.NoiseRule": ABSTRACT,
-    "wsbnb.environments.PathRule": ABSTRACT,
-    "wsbnb.exploration.Exploration": ABSTRACT,
-    "wsbnb.weights.WeightRule": ABSTRACT,
-    "wsbnb.Fleet": "a batch of events has tests of its own",
-    "wsbnb.off_policy": "a log has tests of its own",
-    "wsbnb.weights.RandomWalk": "has no weights to ask for",
-    "wsbnb.compile": "compiles every policy: a minute a call",
-    "wsbnb.outside_on_purpose": "takes no argument",
-    "wsbnb.load": "reads files: the tests of files damage thousands of them",
-}
-ROOMS_LEFT_OUT = {
-    "wsbnb.datasets": "reads data of optional packages; has tests of its own",
-    "wsbnb.plotting": PICTURE,
-    "wsbnb.interactive": PICTURE,
-    "wsbnb.paper": HOURS,
-}
-#: What may be raised beside ValueError and TypeError.
-DOCUMENTED = {"check_policy": AssertionError}
-#: Infinite by definition where nothing of the past is kept; see their docstrings.
-MAY_BE_INFINITE = {
-    "bounds.drift_sum_bound",
-    "bounds.forgetting_sum",
-    "bounds.log_det_term",
-    "bounds.potential_bound",
-    "bounds.regret_bound_ucb",
-    "bounds.regret_bound_randomised",
-    "bounds.randomised_constants",
-}
+from wsbnb.adapters.features import WithFeatures
 
 
 def called():
     """The public functions and classes that are called, by short name."""
+    every = dict(PUBLIC)
+    for name in ELSEWHERE:
+        room, _, word = name.rpartition(".")
+        with contextlib.suppress(ImportError):  # the package is optional
+            every[name] = getattr(importlib.import_module(room), word)
     return {
         name.removeprefix("wsbnb."): thing
-        for name, thing in PUBLIC.items()
-        if name not in LEFT_OUT and not name.startswith(tuple(ROOMS_LEFT_OUT))
+        for name, thing in every.items()
+        if name not in LEFT_OUT and name.rpartition(".")[0] not in ROOMS_LEFT_OUT
     }
 
 
@@ -231,82 +68,6 @@ def good_arguments(name, thing):
             plain = callable(value) and not isinstance(value, type)
             given[word] = value() if plain else value
     return given, names
-
-
-# --- objects whose methods are called -------------------------------------------------
-
-
-@functools.cache
-def objects():
-    """Things with methods, each with the arguments that work for them."""
-    found = {name: zoo.make(name, D) for name in zoo.ALL}
-    found["DiscountMixture"] = wsbnb.DiscountMixture(base(), discounts=(0.9, 1.0))
-    found["BanditOverDiscounts"] = wsbnb.BanditOverDiscounts(
-        zoo.make("WSBLinUCB", D), discounts=(0.9, 1.0), horizon=20
-    )
-    found["SurpriseRestart"] = wsbnb.SurpriseRestart(base())
-    mean, cov = zoo.prior(D)
-    prior = dict(prior_mean=mean, prior_cov=cov, noise_std=zoo.SIGMA)
-    for word, rule in RULES.items():
-        found[f"posterior {word}"] = wsbnb.WSBPosterior(**prior, forgetting=rule)
-    found["composed age"] = wsbnb.LinearPolicy(
-        wsbnb.WSBPosterior(**prior, forgetting=RULES["age"]),
-        wsbnb.exploration.Optimism(penalty="exact", param_bound=zoo.S),
-    )
-    found["WRLS"] = wsbnb.WRLS(dim=D, regularization=0.7, discount=0.9)
-    found["results"] = results()
-    found["environment"] = environment()
-    found["world"] = environment().world(0)
-    found |= {f"weights {word}": rule for word, rule in RULES.items()}
-    return found
-
-
-RULES = {
-    "exponential": wsbnb.weights.Exponential(0.9),
-    "window": wsbnb.weights.SlidingWindow(4),
-    "restart": wsbnb.weights.Restart(4),
-    "round": wsbnb.weights.Polynomial(1.5, of="round"),
-    "age": wsbnb.weights.Polynomial(1.5, of="age"),
-}
-#: What methods take, where it differs from `SETTINGS`.
-METHODS = {
-    "X": lambda: ARMS.copy(),
-    "x": lambda: ARMS[1].copy(),
-    "reward": 0.3,
-    "decay": True,
-    "draws": 50,
-    "age": 0,
-    "steps": 1,
-    "rng": None,
-    "theta": lambda: PATH[0].copy(),
-    "size": 2,
-    "policy": "A",
-    "policies": lambda: ["A"],
-    "baseline": "A",
-    "trials": lambda: [0, 2],
-    "other": results,
-    "start": 1,
-    "stop": 4,
-    "over": "trials",
-    "t": 3,
-    "T": 3,
-    "s": 2,
-    "rewards": lambda: REWARDS[:K].copy(),
-    "seed": 0,
-    "name": "path",
-    "noise": True,
-}
-#: `copy` is tested with the files; `compiled` is for the kernels; names are free text.
-NOT_METHODS = {
-    "save",
-    "compiled",
-    "compiled_radius",
-    "generator",
-    "normals",
-    "outcomes",
-    "template",
-    "with_changes",
-}
 
 
 def methods(thing):
@@ -403,6 +164,7 @@ _DRESSES = {
     6: lambda array: np.ma.masked_less(array, 0.0),
     7: lambda array: array > 0.0,
     8: lambda array: array[..., ::-1],
+    9: lambda array: np.ma.masked_equal(np.arange(array.size).reshape(array.shape), 1),
 }
 
 
@@ -542,6 +304,11 @@ def whole_state(thing):
         state = thing._get_state(), thing._rng.bit_generator.state, thing._rng_start
     elif isinstance(thing, wsbnb.WSBPosterior):
         state = thing._get_state()
+    elif isinstance(thing, wsbnb.Fleet):
+        prior = thing.prior_mean, thing.prior_cov
+        state = *thing._users, *prior, thing._rng.bit_generator.state, thing._draws
+    elif isinstance(thing, WithFeatures):
+        return whole_state(thing.policy)
     else:
         return None
     return copy.deepcopy(state)
@@ -566,6 +333,8 @@ def method_call(rng, key):
     before = whole_state(thing)
     if isinstance(thing, wsbnb.Oracle):
         names = [*names, "parameters"]  # it may have reached the end of its path
+    if isinstance(thing, wsbnb.Fleet):
+        names = [*names, "prior"]  # one may have been set that suits no user
     finite = not key.startswith(("results", "environment"))
     outcome, _ = attempt(f"{key}.{word}", call, given, names, replaced, finite)
     if outcome.kind != "result" and not outcome.fault:

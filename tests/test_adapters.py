@@ -138,3 +138,14 @@ def test_wrapper_is_the_policy_on_transformed_arms():
         WithFeatures(policy(4), "squares")
     with pytest.raises(TypeError, match="policy must be a wsbnb policy"):
         WithFeatures("LinTS", made)
+
+
+def test_a_refused_reward_is_not_counted_by_river():
+    guest = RiverPolicy(zoo.make("WSBLinTS", 2), {"a": [1.0, 0.0], "b": [0.0, 1.0]})
+    guest.update("a", 1.0)
+    for seen in ((), (None, 1.0, 2.0), ("x",), (None, float("nan"))):
+        with pytest.raises((ValueError, TypeError), match="reward|seen"):
+            guest.update("b", *seen)
+    assert guest.policy.rounds == 1.0 and list(guest._counts.items()) == [("a", 1)]
+    with pytest.raises(TypeError, match="reward_obj must be a statistic"):
+        RiverPolicy(zoo.make("WSBLinTS", 2), {}, reward_obj=3)

@@ -21,7 +21,8 @@ PACKAGE = pathlib.Path(wsbnb.__file__).parent
 # another. A package that is named as a whole (bounds, environments) is one place.
 PICTURE = """
 _types _interrupt
-_validate _files _guide
+_validate _guide
+_files
 _tables
 kernels.vectors kernels.compiling
 kernels.linear kernels.logistic

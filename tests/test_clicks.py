@@ -285,3 +285,17 @@ def test_mixture_warns_of_a_noise_level_that_clicks_cannot_have():
     mixture(0.36).update(X, clicks)  # right: warnings are errors here
     mixture(0.05).update(X[:150], clicks[:150])  # too early to say
     mixture(0.05).update(X, clicks + 0.01 * rng.standard_normal(250))  # no clicks
+
+
+@pytest.mark.parametrize("shift", [20.0, 60.0, 1e6, 1e16])
+def test_a_certain_click_has_no_spread_and_no_nan(shift):
+    """Rounding must not make the probability more than one."""
+    for sign in (-1.0, 1.0):
+        post = wsbnb.LogisticPosterior(
+            prior_mean=[sign * shift], prior_cov=0.01, discount=1.0
+        )
+        mean, std = post.predict([1.0])
+        assert 0.0 <= mean <= 1.0
+        exact = 1.0 / (1.0 + np.exp(min(shift, 700.0)))  # less any spread of eta
+        assert min(mean, 1.0 - mean) == pytest.approx(exact, rel=0.02, abs=3e-16)
+        assert std == pytest.approx(np.sqrt(exact), rel=0.02, abs=1e-12)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import wsbnb
-from tests import calls, zoo
+from tests import calls, catalogue, zoo
 
 CALLS = int(os.environ.get("WSBNB_CALLS", "10000"))
 SEED = int(os.environ.get("WSBNB_CALLS_SEED", "0"))
@@ -39,9 +39,9 @@ def little_memory():
 
 
 def test_every_public_name_is_called_or_has_a_reason():
-    assert set(calls.LEFT_OUT) <= set(calls.PUBLIC)
+    assert set(catalogue.LEFT_OUT) <= set(calls.PUBLIC)
     rooms = {name.rpartition(".")[0] for name in calls.PUBLIC}
-    assert set(calls.ROOMS_LEFT_OUT) <= rooms
+    assert set(catalogue.ROOMS_LEFT_OUT) <= rooms
     assert len(calls.called()) > 80
 
 
@@ -56,7 +56,7 @@ def test_the_settings_to_start_from_work(name):
 
 def test_the_methods_to_start_from_work():
     works = {}
-    for key, thing in calls.objects().items():
+    for key, thing in catalogue.objects().items():
         for word in calls.methods(thing):
             given, _ = calls.method_arguments(getattr(thing, word))
             try:
@@ -65,7 +65,8 @@ def test_the_methods_to_start_from_work():
             except ValueError as error:
                 works[f"{key}.{word}"] = str(error)
     refused = {name: said for name, said in works.items() if said is not True}
-    assert set(refused) == {"weights window.factor", "weights age.factor"}
+    alone = "fleet.fit_prior"  # one user says nothing of how users differ
+    assert set(refused) == {"weights window.factor", "weights age.factor", alone}
     assert len(works) > 150
 
 
@@ -112,14 +113,68 @@ def test_the_same_seed_makes_the_same_calls():
 
 def players():
     """Every policy and a posterior for every rule, new ones."""
-    fresh = calls.objects.__wrapped__()
+    fresh = catalogue.objects.__wrapped__()
     kinds = (wsbnb.Policy, wsbnb.WSBPosterior)
     return {key: thing for key, thing in fresh.items() if isinstance(thing, kinds)}
 
 
+def test_a_refused_batch_changes_nothing_for_any_user():
+    """The last event is the one that cannot be; the first ones must not be learnt."""
+    fleet = catalogue.fleet()
+    before = calls.whole_state(fleet)
+    X = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
+    for users, x, reward in [
+        ([0, 1], [X[0], [np.nan, 0.0, 0.0]], [1.0, 1.0]),
+        ([0, 1], X, [1.0, np.inf]),
+        ([0, 4], X, [1.0, 1.0]),
+        ([0, 1], X, [1.0]),
+    ]:
+        with pytest.raises((ValueError, TypeError)):
+            fleet.update(users, x, reward)
+        assert calls.same(calls.whole_state(fleet), before)
+    with pytest.raises(ValueError, match="X"):
+        fleet.pull([0, 1], np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="users must leave room in memory"):
+        with little_memory():
+            wsbnb.Fleet(catalogue.base(), users=2**40)
+    assert calls.same(calls.whole_state(fleet), before)
+
+
+def test_masked_numbers_of_users_arms_and_rounds_are_refused():
+    """What a mask hides is a number like any other."""
+    hidden = np.ma.masked_array([0, 1], [False, True])
+    X, fleet = np.eye(3), catalogue.fleet()
+    before = calls.whole_state(fleet)
+    chances = np.full((2, 3), 1.0 / 3.0)
+    for call, name in (
+        (lambda: fleet.pull(hidden, X), "users"),
+        (lambda: fleet.update(hidden, X[:2], [1.0, 2.0]), "users"),
+        (lambda: fleet.reset(hidden), "users"),
+        (lambda: catalogue.dataset().rows(hidden), "index"),
+        (lambda: wsbnb.off_policy(chances, X, hidden, [1, 2], [0.5, 0.5]), "chosen"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must have no masked entries"):
+            call()
+    assert calls.same(calls.whole_state(fleet), before)
+
+
+@pytest.mark.parametrize("path", [7, 1.5, None, b"x", ["a"], np.array(3)])
+def test_what_is_no_path_is_refused(path):
+    """A number would name an open file."""
+    for call in (
+        catalogue.base().save,
+        catalogue.fleet().save,
+        catalogue.fleet().restore,
+        wsbnb.Fleet.load,
+        wsbnb.load,
+    ):
+        with pytest.raises(TypeError, match="path must be a string or a path"):
+            call(path)
+
+
 def learn(thing, rounds, seed):
     """Some rounds that are all right; returns what was chosen."""
-    X, rewards = zoo.problem(seed, rounds, calls.D, 4)
+    X, rewards = zoo.problem(seed, rounds, catalogue.D, 4)
     chosen = []
     for arms, paid in zip(X, rewards, strict=True):
         k = thing.pull(arms) if isinstance(thing, wsbnb.Policy) else 0

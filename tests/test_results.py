@@ -54,8 +54,25 @@ def test_final_table():
     np.testing.assert_array_equal(table.to_numpy(), FINAL)
 
 
+def test_final_is_the_last_of_many_rounds():
+    one = walk(rounds=5)
+    np.testing.assert_array_equal(one.final_table().to_numpy(), one.regret[:, :, 4])
+
+
+def test_a_run_stopped_before_its_first_trial():
+    nothing = wsbnb.Results(np.empty((0, 2, 3)), ["a", "b"], [], np.arange(1, 4))
+    summary = nothing.summary()
+    assert summary["trials"].tolist() == [0, 0]
+    assert summary[["mean", "std"]].isna().all(axis=None)
+
+
+def test_one_round_has_no_switches():
+    assert walk(rounds=1).summary()["switches"].tolist() == [0.0, 0.0]
+
+
 def test_curves_are_tidy():
     curves = results().curves
+    assert curves.index.equals(pd.RangeIndex(len(curves)))
     assert list(curves) == ["trial", "policy", "round", "regret"]
     assert len(curves) == 4 * 3 * 2
     rows = curves.set_index(["trial", "policy", "round"])["regret"]

@@ -1,5 +1,7 @@
 """Weight rules: values by hand, closed forms against sums, conditions by loops."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from wsbnb.weights import (
     CustomWeights,
     Exponential,
     Polynomial,
+    RandomWalk,
     Restart,
     SlidingWindow,
     multiplicatively_consistent,
@@ -103,7 +106,8 @@ def test_one_step_factor_reproduces_the_rows(rule):
 
 
 def test_memory():
-    for rule in (Exponential(0.9), Restart(3), Polynomial(1.5, of="round")):
+    walk = RandomWalk(0.1)
+    for rule in (Exponential(0.9), Restart(3), Polynomial(1.5, of="round"), walk):
         assert rule.memory == 0 and rule.streaming
     assert SlidingWindow(7).memory == 7 and SlidingWindow(7).streaming
     for rule in (Polynomial(1.0), CustomWeights(lambda s, t: s / t)):
@@ -157,6 +161,28 @@ def test_consistency_is_asked_of_every_round():
     assert not multiplicatively_consistent(rows)
     rows[3][1] = 0.81
     assert multiplicatively_consistent(rows)
+
+
+@pytest.mark.parametrize("wrong", [1.5, -0.5])
+def test_the_weight_that_is_wrong_is_shown(wrong):
+    """Zero and one are weights."""
+    rule = CustomWeights(lambda s, t: np.array([0.0, 1.0, wrong]))
+    with pytest.raises(ValueError, match=rf"weights in \[0, 1\], got {wrong} at t=3"):
+        rule.row(3)
+
+
+def test_custom_weights_show_their_function():
+    assert repr(CustomWeights(by_loop)) == "CustomWeights(function=by_loop)"
+    nameless = functools.partial(by_loop, T=3)
+    assert repr(CustomWeights(nameless)) == f"CustomWeights(function={nameless!r})"
+
+
+def test_a_random_walk_has_no_weights_and_meets_no_condition():
+    walk = RandomWalk(0.1)
+    assert not walk.is_nondecreasing() and not walk.is_consistent(7)
+    assert not walk.is_admissible()
+    with pytest.raises(ValueError, match="has no weights"):
+        walk.row(3)
 
 
 def test_rules_are_values():

@@ -28,15 +28,21 @@ import types
 from common import ROOT, SCRATCH, checksum
 
 LIBRARY = ROOT / "wsbnb"
+#: Where mutants are made.
+CHANGED = ["kernels", "bounds"]
+CHANGED += ["posterior.py", "exploration.py", "weights.py", "results.py"]
 #: Seconds of computing for the tests of one mutant; one that needs more has run away,
 #: which is noticed. Where the tests are known it is less: ten times what they needed,
 #: and at least HASTE. A few gigabytes more than at the start are the end, too.
 PATIENCE, HASTE = 300, 15
+#: Seconds of known tests for one mutant: who has survived so many is said to survive.
+ENOUGH = 40.0
 MEMORY = 4 * 2**30
 OPTIONS = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbmake"]
 OPTIONS += ["-p", "no:terminal", "--capture=no"]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # preloaded
-OPTIONS += ["-W", "ignore::RuntimeWarning"]  # compiled code does not warn
+for _path in sorted((LIBRARY / "kernels").glob("*.py")):  # compiled, it does not warn
+    OPTIONS += ["-W", f"ignore::RuntimeWarning:wsbnb.kernels.{_path.stem}"]
 
 
 def preload():
@@ -92,7 +98,8 @@ def _be_modest(patience=PATIENCE):
 
 def stored(name):
     """Where it is written down what the tests of one file call."""
-    key = checksum([LIBRARY, ROOT / "tests" / f"test_{name}.py"])[:16]
+    code = [LIBRARY / part for part in CHANGED]
+    key = checksum([*code, ROOT / "tests" / f"test_{name}.py"])[:16]
     return SCRATCH / "mutants" / f"{name}-{key}.json"
 
 
@@ -125,7 +132,7 @@ class _Learner:
         self.seen.clear()
 
     def pytest_runtestloop(self):
-        sys.setprofile(self._note)
+        sys.settrace(self._note)  # calls only: it returns None
 
 
 def _address(code):
@@ -142,7 +149,7 @@ def learn(name):
         _be_modest()
         learner = _Learner()
         status = pytest.main([*OPTIONS, f"tests/test_{name}.py"], plugins=[learner])
-        sys.setprofile(None)
+        sys.settrace(None)
         if status not in (0, 1):  # single tests may fail; they are not counted on
             return int(status)
         path = stored(name)
@@ -314,7 +321,13 @@ class Server:
             if passed and (reached is None or mutant.scope in reached):
                 known = seconds if reached is not None else 1e3 + files[item.path.name]
                 rated.append((-kills[item.nodeid], known, len(rated), item))
-        return [item for *_, item in sorted(rated, key=lambda row: row[:3])]
+        chosen, seconds = [], 0.0
+        for _, known, _, item in sorted(rated, key=lambda row: row[:3]):
+            seconds += known if known < 1e3 else 0.0
+            if seconds > ENOUGH:
+                break
+            chosen.append(item)
+        return chosen
 
 
 #: Status of a child without a test to run.

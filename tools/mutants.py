@@ -33,7 +33,7 @@ KERNELS = ["kernels", "kernels_penalty", "posterior", "exploration"]
 #: Files to mutate and the tests that look at them, quick ones first.
 TESTS = {
     "kernels/linear.py": KERNELS,
-    "kernels/estimate.py": [*KERNELS, "posterior_object", "saving"],
+    "kernels/estimate.py": [*KERNELS, "clicks", "posterior_object", "saving"],
     "kernels/explore.py": [*KERNELS, "settings_people_use"],
     "kernels/rounds.py": [*KERNELS, "settings_people_use"],
     "kernels/bank.py": ["adaptive", "adaptive_interface", "adaptive_files"],

@@ -8,6 +8,7 @@ import time
 import uuid
 from pathlib import Path
 
+from wsbnb import _validate
 from wsbnb._types import Any, FilePath
 
 #: Hidden files of writers elsewhere are left alone for this long, in seconds.
@@ -32,7 +33,7 @@ def replace_file(path: FilePath, *data: Any) -> None:
     ...     (pathlib.Path(folder) / "x").read_bytes()
     b'new'
     """
-    path = Path(path)
+    path = _validate.path("path", path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in a folder that exists, got {path}")
     if path.is_dir():

@@ -6,6 +6,8 @@ shows the value seen and says what is allowed.
 
 import math
 import numbers
+import os
+from pathlib import Path
 
 import numpy as np
 
@@ -140,6 +142,13 @@ def several(name: str, value: Any, what: str = "a list") -> list[Any]:
     return list(value)
 
 
+def path(name: str, value: Any) -> Path:
+    """Where a file is; a number would be taken for an open file."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be a string or a path, got {_shown(value)}")
+    return Path(value)
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False, and no other word for it."""
     if not isinstance(value, bool | np.bool_):
@@ -156,6 +165,14 @@ def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
     return value
 
 
+def unmasked(name: str, value: Any) -> None:
+    """Refuse masked entries: whoever converts them would use what they hide."""
+    if np.ma.is_masked(value):
+        raise ValueError(
+            f"{name} must have no masked entries, got {np.ma.count_masked(value)}"
+        )
+
+
 def finite_array(name: str, value: Any) -> Array:
     """A finite float64 array (a copy) of any shape."""
     if type(value) is np.ndarray and value.dtype == np.float64:
@@ -166,10 +183,7 @@ def finite_array(name: str, value: Any) -> Array:
         raise TypeError(
             f"{name} must be a dense array, got {type(value).__name__}; call .toarray()"
         )
-    if np.ma.is_masked(value):
-        raise ValueError(
-            f"{name} must have no masked entries, got {np.ma.count_masked(value)}"
-        )
+    unmasked(name, value)
     try:
         given = np.asarray(value)
         kind = given.dtype.kind

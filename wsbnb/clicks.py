@@ -141,8 +141,12 @@ class LogisticPosterior(WSBPosterior):
             )
         mean, variance = self._predict(np.atleast_2d(rows))
         eta = mean[:, None] + np.sqrt(variance)[:, None] * _NODES
-        p = 0.5 * (1.0 + np.tanh(0.5 * eta))
-        mean = p @ _SHARES
-        spread = mean * (1.0 - mean) if noise else (p - mean[:, None]) ** 2 @ _SHARES
+        sign = np.tanh(0.5 * eta)
+        p = 0.5 * (1.0 + sign)
+        mean = np.minimum(
+            p @ _SHARES, 1.0
+        )  # the shares add up to one, but for rounding
+        rest = 0.5 * (1.0 - sign) @ _SHARES
+        spread = mean * rest if noise else (p - mean[:, None]) ** 2 @ _SHARES
         std = np.sqrt(spread)
         return (mean[0], std[0]) if rows.ndim == 1 else (mean, std)

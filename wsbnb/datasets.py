@@ -75,8 +75,11 @@ class Dataset:
         arms, rewards = checked_log(self.arms, self.rewards)
         if arms.ndim == 2:
             arms = np.repeat(arms[None], len(rewards), axis=0)
-        times = np.array(self.times)
-        names = tuple(self.arm_names), tuple(self.feature_names)
+        times = np.array(_validate.several("times", self.times))
+        names = tuple(
+            tuple(_validate.several(field, getattr(self, field)))
+            for field in ("arm_names", "feature_names")
+        )
         for label, size, need in (
             ("times", len(times), len(rewards)),
             ("arm_names", len(names[0]), rewards.shape[1]),
@@ -119,8 +122,22 @@ class Dataset:
         -------
         Dataset
         """
+        _validate.unmasked("index", index)
+        try:
+            chosen = np.arange(len(self))[index]
+        except (IndexError, OverflowError, ValueError) as error:
+            raise ValueError(
+                "index must be a slice or whole numbers of rounds below "
+                f"{len(self)}, got {index!r}: {error}"
+            ) from error
+        if chosen.ndim != 1 or not chosen.size:
+            raise ValueError(
+                f"index must choose one round or more, got {index!r} for {len(self)}"
+            )
         return self.replace(
-            arms=self.arms[index], rewards=self.rewards[index], times=self.times[index]
+            arms=self.arms[chosen],
+            rewards=self.rewards[chosen],
+            times=self.times[chosen],
         )
 
     def random_log(self, seed: Seed = 0) -> tuple[Array, Array]:

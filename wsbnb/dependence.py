@@ -57,6 +57,7 @@ def block_bootstrap(
     True
     """
     series = _validate.vector("series", series)
+    _validate.bounded("series", np.abs(series).max())
     n = len(series)
     length = _validate.integer("block_length", block_length)
     if length > n:

@@ -173,6 +173,7 @@ def _arms(arms, n):
 
 
 def _checked_choices(chosen, sizes):
+    _validate.unmasked("chosen", chosen)
     array = np.asarray(chosen)
     if array.dtype.kind not in "iu":
         raise TypeError(f"chosen must be whole numbers, got {array.dtype}")

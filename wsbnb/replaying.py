@@ -108,7 +108,11 @@ def _log(data):
     if isinstance(data, Dataset):
         arms, rewards = data.arms, data.rewards
     elif isinstance(data, list | tuple) and len(data) == 2:
-        arms, rewards = checked_log(*data)
+        try:
+            arms, rewards = checked_log(*data)
+        except (ValueError, TypeError) as error:
+            said = f"data must be a pair (arms, rewards) that fit: {error}"
+            raise type(error)(said) from error
     else:
         raise TypeError(
             f"data must be a Dataset or a pair (arms, rewards), got {data!r}"

@@ -51,6 +51,10 @@ class RiverPolicy(bandit.base.ContextualPolicy):
             raise TypeError(
                 f"features must be a function or a mapping, got {features!r}"
             )
+        if reward_obj is not None and not hasattr(reward_obj, "clone"):
+            raise TypeError(
+                f"reward_obj must be a statistic of river or None, got {reward_obj!r}"
+            )
         burn_in = _validate.integer("burn_in", burn_in, minimum=0)
         super().__init__(reward_obj, burn_in=burn_in)
         self.policy, self.features = policy.copy(), features
@@ -97,6 +101,12 @@ class RiverPolicy(bandit.base.ContextualPolicy):
         *seen
             Context, if there is one, and reward.
         """
+        if len(seen) not in (1, 2):
+            raise TypeError(
+                f"seen must be a reward, or a context and a reward, got {len(seen)} "
+                "values"
+            )
         context, reward = seen if len(seen) == 2 else (None, *seen)
-        self.policy.update(self._row(arm_id, context), float(reward))
+        reward = _validate.number("reward", reward)
+        self.policy.update(self._row(arm_id, context), reward)
         super().update(arm_id, context, reward)

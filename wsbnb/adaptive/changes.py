@@ -333,7 +333,7 @@ def _fraction(name, value):
 
 def _at_least_one(name, value):
     """A number from 1 on; infinity is allowed."""
-    if value == math.inf:
+    if isinstance(value, float) and value == math.inf:
         return math.inf
     value = _validate.number(name, value)
     if value < 1.0:

@@ -213,7 +213,7 @@ class Fleet(Users):
         count = _validate.integer("count", count, maximum=files.MOST)
         with self._turns.everybody():
             old = len(self)
-            grown = memory.new_users(old + count, self._dim)
+            grown = events.rows_for("count", old + count, self._dim)
             for new, part in zip(grown, self._users, strict=True):
                 new[:old] = part
             self._users = grown

@@ -3,6 +3,7 @@
 import numpy as np
 
 from wsbnb import _validate
+from wsbnb.kernels import memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.weights import Exponential
 
@@ -31,7 +32,13 @@ def suitable(template):
 
 def numbers(name, users):
     """Whole numbers in a vector (a copy)."""
-    array = np.array(users, ndmin=1)
+    _validate.unmasked(name, users)
+    try:
+        array = np.array(users, ndmin=1)
+    except ValueError as error:  # rows of unequal lengths
+        raise TypeError(
+            f"{name} must be a whole number or a vector of them, got {users!r}"
+        ) from error
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -110,3 +117,13 @@ def observations(x, reward, n, d):
     if len(X) != n:
         raise ValueError(f"x must have one row for each of {n} users, got {len(X)}")
     return X, paid
+
+
+def rows_for(name, n, dim):
+    """Rows for users of whom nothing is known, where the memory holds them."""
+    try:
+        return memory.new_users(n, dim)
+    except MemoryError as error:
+        raise ValueError(
+            f"{name} must leave room in memory, got {n} users in all: {error}"
+        ) from error

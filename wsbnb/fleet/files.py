@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def write(path, settings, named, users):
 
 def read(path):
     """Settings, numbers of users (empty: everybody) and what is known of them."""
-    raw = memoryview(Path(path).read_bytes())
+    raw = memoryview(_validate.path("path", path).read_bytes())
     end = bytes(raw[: 2**22]).find(b"\n")
     try:
         header = json.loads(bytes(raw[: max(end, 0)]))

@@ -27,7 +27,7 @@ class Users:
         self._exploration = template.exploration
         self._dim = post.dim
         self._use_prior(post.prior_mean, post.prior_cov)
-        self._users = memory.new_users(n, self._dim)
+        self._users = events.rows_for("users", n, self._dim)
         self._begin(_validate.generator("rng", rng))
 
     def _begin(self, rng):
@@ -147,7 +147,9 @@ class Users:
         WSBPosterior
             It shares nothing with the fleet.
         """
-        with self._numbers(_validate.integer("user", user, minimum=0)) as who:
+        last = len(self) - 1
+        user = _validate.integer("user", user, minimum=0, maximum=last)
+        with self._numbers(user) as who:
             post = WSBPosterior(**self._settings(), discount=self._discount)
             post._set_learnt(memory.user_state(self._prior, self._users, who[0]))
             return post

@@ -127,6 +127,7 @@ def recorded(table: int | None = None, hundred: int | None = None) -> pd.DataFra
         frame["trials"], frame["se"] = HUNDRED, frame["std"] / HUNDRED**0.5
     if table is None:
         return frame
+    _validate.choice("table", table, (2, 3))
     frame = frame[frame["table"] == table].drop(columns="table")
     frame = frame.reset_index(drop=True)
     return frame.drop(columns="prior_mean_norm") if table == 2 else frame

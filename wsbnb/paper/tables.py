@@ -167,6 +167,7 @@ def table2(
     >>> len(table2())
     70
     """
+    dims, scenarios = _rows(dims, scenarios)
     return [
         PaperCell(scenario, algorithm, d, **common)
         for scenario in scenarios
@@ -199,6 +200,9 @@ def table3(
     >>> len(table3())
     90
     """
+    dims, scenarios = _rows(dims, scenarios)
+    norms = _validate.several("norms", norms)
+    norms = [_validate.nonnegative("norms", norm) for norm in norms]
     return [
         PaperCell(scenario, algorithm, d, norm, **common)
         for scenario in scenarios
@@ -207,6 +211,14 @@ def table3(
         for norm in norms
         for d in dims
     ]
+
+
+def _rows(dims, scenarios):
+    """Dimensions and scenarios of a table, checked by their own names."""
+    dims = _validate.several("dims", dims)
+    dims = [_validate.integer("dims", d, minimum=2) for d in dims]
+    scenarios = _validate.several("scenarios", scenarios)
+    return dims, [_validate.choice("scenarios", each, SCENARIOS) for each in scenarios]
 
 
 def printed_table(number: int) -> pd.DataFrame:

@@ -134,7 +134,7 @@ class Policy:
         array of shape (K,)
         """
         arms = self._arms(X)
-        draws = _validate.integer("draws", draws)
+        draws = _validate.integer("draws", draws, maximum=chances.MOST_DRAWS)
         rng = _validate.generator("seed", seed)
         with self._turn:
             return self._chances(arms, draws, rng)

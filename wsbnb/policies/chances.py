@@ -7,6 +7,8 @@ import numpy as np
 from wsbnb._types import Array, Generator
 from wsbnb.kernels.explore import TIE
 
+#: Draws that somebody may want to wait for.
+MOST_DRAWS = 10**7
 #: Numbers held at once while draws are counted.
 _NUMBERS = 2**22
 

@@ -207,7 +207,7 @@ def load(path: FilePath, rng: Seed = None) -> Any:
 
 def _read(path):
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(_validate.path("path", path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is not a policy file of wsbnb, or not a whole one: {error}"
