@@ -319,6 +319,8 @@ KNOWN = {
     "policies.chances": {"TIE"},
     "policies.oracle": {"TIE"},
     "adaptive.base": {"LARGEST_SHIFT", "SCORES"},
+    "adaptive.changes": {"LOUDEST", "QUIETEST"},  # what a file may say of the noise
+    "adaptive.master": {"SCORES"},
     "fitting": {"MEAN", "VARIANCE"},
 }
 # Arrays of the kernels in which a bare number would be a code.

@@ -103,6 +103,15 @@ def test_what_was_expected_before_each_reward(make):
     np.testing.assert_array_equal(post.shift, twin.shift)
 
 
+def test_rows_too_large_are_refused_before_the_next_is_expected():
+    """A rule that remembers every round factorises between the rows."""
+    post = posterior(np.zeros(2), np.eye(2), rules.Polynomial(1.5, of="age"))
+    before = state(post)
+    with pytest.raises(ValueError, match="x and reward must keep the precision"):
+        post.predict_and_learn([[1e16, 1e16], [1.0, 0.0], [1.0, 1.0]], [1.0, 2.0, 3.0])
+    assert state(post) == before
+
+
 # --- bad updates ----------------------------------------------------------------------
 
 GOOD_X = [1.0, 0.0, 0.0]

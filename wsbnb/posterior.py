@@ -506,6 +506,7 @@ class WSBPosterior:
     def _remember(self, X, rewards, decay, age, predicted):
         for t, (x, reward) in enumerate(zip(X, rewards, strict=True)):
             if len(predicted):
+                self._check_slowly()  # the rows before may have been too large
                 predicted[t] = np.ravel(self._predict(x[None]))
             self._state.counts[estimate.CLOCK] += float(decay)
             made = self.rounds - age
