@@ -264,15 +264,10 @@ def _mixture(cls: type) -> Callable[..., Any]:
     return build
 
 
-#: The change points that the record of the benchmark has played. Defaults may move on;
-#: what is recommended stays what was measured, until the column is played again.
-MEASURED: dict[str, Any] = {"discounts": (0.9, 0.97, 0.99, 0.997, 1.0), "haste": 0.0}
-
-
 def _changes(cls: type) -> Callable[..., Any]:
     def build(prior: dict, scale: float, memory: float, horizon: int | None) -> Any:
         base = _sampler(cls)(prior, scale, math.inf, horizon)
-        return ChangePoints(base, **MEASURED)
+        return ChangePoints(base)
 
     return build
 

@@ -17,7 +17,7 @@ from wsbnb.bounds import tuned_discount
 from wsbnb.paper.benchmark_worlds import Known
 from wsbnb.policies import named
 from wsbnb.policies.base import Policy
-from wsbnb.recommending import MEASURED, walk_rate
+from wsbnb.recommending import walk_rate
 
 #: Memories that are tried, in rounds; infinity never forgets.
 MEMORIES = (30.0, 75.0, 190.0, 480.0, 1200.0, math.inf)
@@ -217,7 +217,7 @@ def _mixture(cls):
 
 def _changes(cls):
     def build(known: Known, scale: float | None, memory: float | None) -> Policy:
-        return ChangePoints(_base(cls)(known, scale, None), **MEASURED)
+        return ChangePoints(_base(cls)(known, scale, None))
 
     return build
 
