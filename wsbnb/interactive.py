@@ -441,7 +441,7 @@ def still_figure(
     fixed: Lines | None = None,
     equal: bool = False,
 ) -> StillFigure:
-    """Lines in a small picture for a page, the same kind as :func:`slider_figure`.
+    """Lines in a small picture for a page, drawn like a figure with a slider.
 
     Parameters
     ----------
