@@ -420,6 +420,12 @@ class StillFigure:
     """A picture as text, with what a live page makes of it.
 
     Made by :func:`still_figure` and :func:`drawn_guess`.
+
+    Examples
+    --------
+    >>> figure = still_figure({"line": ([0, 1], [0, 1])}, "A line")
+    >>> figure.title
+    'A line'
     """
 
     def __init__(self, html: str, title: str) -> None:
