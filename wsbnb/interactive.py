@@ -420,6 +420,12 @@ class StillFigure:
     """A picture as text, with what a live page makes of it.
 
     Made by :func:`still_figure` and :func:`drawn_guess`.
+
+    Examples
+    --------
+    >>> figure = still_figure({"line": ([0, 1], [0, 1])}, "A line")
+    >>> figure.title
+    'A line'
     """
 
     def __init__(self, html: str, title: str) -> None:
@@ -441,7 +447,7 @@ def still_figure(
     fixed: Lines | None = None,
     equal: bool = False,
 ) -> StillFigure:
-    """Lines in a small picture for a page, the same kind as :func:`slider_figure`.
+    """Lines in a small picture for a page, drawn like a figure with a slider.
 
     Parameters
     ----------

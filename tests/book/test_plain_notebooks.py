@@ -26,6 +26,8 @@ ENTRIES = [
     for path in sources.notebook_files()
 ]
 SITE = "https://wsbnb.github.io/wsbnb/"
+# What the workflow puts beside the pages, and `make book` alone does not make.
+PUBLISHED = ("wsbnb.pdf", "wsbnb-html.zip")
 # In the browser: the first page, many formulas and proofs, many tables. What the other
 # chapters hold is read from their files above.
 SEEN = [
@@ -189,7 +191,9 @@ def test_what_the_page_folds_is_folded(plain, source):
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "code" and cell.id in cells:
             folded = cells[cell.id].metadata.get("jupyter", {})
-            whole = "hide-cell" in tags or "remove-cell" in tags
+            # A cell that does what the page's live figure does is there to be seen.
+            own = "in-notebook" in tags
+            whole = "hide-cell" in tags or ("remove-cell" in tags and not own)
             assert folded.get("source_hidden", False) == (whole or "hide-input" in tags)
             assert folded.get("outputs_hidden", False) == whole
 
@@ -252,12 +256,18 @@ def addresses(notebook):
     return re.findall(r"\]\(([^)\s]+)\)", "\n".join(prose(notebook)))
 
 
+def test_the_workflow_publishes_what_is_linked():
+    steps = (sources.ROOT / ".github" / "workflows" / "book.yml").read_text()
+    moved = next(line for line in steps.splitlines() if "_build/html/" in line)
+    assert all(f"_build/{name}" in moved for name in PUBLISHED)
+
+
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_links_lead_to_notebooks_and_pages(plain, entry, shelf, html):
     for address in addresses(plain):
         if address.startswith(SITE):
             name, _, anchor = address.removeprefix(SITE).partition("#")
-            assert (html / name).is_file(), address
+            assert (html / name).is_file() or name in PUBLISHED, address
             assert not anchor or links.soup(html / name).find(id=anchor), address
         elif not address.startswith(("https://", "http://", "mailto:")):
             assert ((shelf / entry).parent / address).is_file(), address

@@ -85,9 +85,9 @@ class WithFeatures:
         **words
             Further arguments of the policy's own update.
         """
-        x = x if hasattr(x, "columns") else _validate.finite_array("x", x)
-        single = x.ndim == 1
-        rows = self._features("x", x[None] if single else x)
+        given: Any = x if hasattr(x, "columns") else _validate.finite_array("x", x)
+        single = given.ndim == 1
+        rows = self._features("x", given[None] if single else given)
         self.policy.update(rows[0] if single else rows, reward, **words)
 
     def scores(self, X: ArrayLike) -> Array:
