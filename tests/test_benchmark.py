@@ -113,13 +113,9 @@ def test_memory_and_scale_arrive():
     assert policy.rate == pytest.approx(6 * 0.15 * (1 - gamma) ** 2)
     policy, known = built("Change points, RandLinUCB", 0.25, math.inf)
     assert isinstance(policy.base, wsbnb.WSBRandLinUCB) and policy.base.scale == 0.25
-    assert (policy.starts, policy.share, policy.calm, policy.trust) == (
-        6,
-        0.1,
-        0.5,
-        300,
-    )
-    assert len(policy.discounts) == 5 and policy.haste == 0.0
+    usual = wsbnb.ChangePoints(policy.base)
+    for name in ("discounts", "starts", "hazard", "share", "calm", "trust", "haste"):
+        assert np.array_equal(getattr(policy, name), getattr(usual, name)), name
 
 
 def test_a_coarse_grid_is_every_other_value():
