@@ -52,7 +52,7 @@ def run_benchmark(
     worlds, policies : lists of str, optional
         Names in `WORLDS` and `CONTENDERS`. Default: all.
     quick : bool, default False
-        Few trials, and every other value of the grids: a minute in place of ten.
+        Few trials, and every other value of the grids: two minutes, not ten.
     cache : path-like, None or False
         Folder; None is the usual one (:func:`cache_folder`), False stores nothing. What
         is stored is not computed again, so a killed run continues.
