@@ -8,8 +8,9 @@ bound, a policy), runs the rest of the chapter and reports which assertions fail
     python -m tests.book.mutations book/part2_proofs/*.ipynb --sample 20 --seed 1
 
 A chapter runs once. Before each cell with mutations the process forks, one child for
-each mutation, and the child runs the spoilt cell and the later ones, until a cell with
-a failed assertion (with --asserts to the end). A child that crashes counts as caught.
+each mutation, and the child runs the spoilt cell and, of the later ones, those that use
+what it made, without their pictures, until a cell with a failed assertion (with
+--asserts to the end). A child that crashes counts as caught.
 
 Not changed is what is only shown: calls that draw or print, and what is computed for
 them alone. A number that the text quotes (glue) is a claim, and counts. Changes that
@@ -19,6 +20,7 @@ give the same numbers are in equivalent_mutations.yml, each with its reason.
 import argparse
 import ast
 import copy
+import dis
 import json
 import os
 import pathlib
@@ -26,6 +28,7 @@ import pickle
 import random
 import signal
 import sys
+import types
 import warnings
 from typing import NamedTuple
 
@@ -285,6 +288,48 @@ def prepared(tree, cell):
     return compile(tree, cell, "exec"), recorder.found
 
 
+def read_and_made(code):
+    """Global names that compiled code reads, and those it assigns at its top level."""
+    read, made = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            read.add(step.argval)
+        elif step.opname in ("STORE_NAME", "STORE_GLOBAL"):
+            made.add(step.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            read |= read_and_made(inner)[0]
+    return read, made
+
+
+def concerned(names, first, guards):
+    """Cells after `first` that a change of it can reach and an assertion can notice.
+
+    `names` holds what each cell reads and makes, `guards` says which have assertions.
+    No cell changes what another has made (a test reads all chapters for that), so the
+    names are enough: first what is made from changed names, then what those cells need.
+    """
+    spoilt, reached = set(names[first][1]), []
+    for number in range(first + 1, len(names)):
+        read, made = names[number]
+        if read & spoilt:
+            spoilt |= made
+            reached.append(number)
+    wanted, needed = [], set()
+    for number in range(len(names) - 1, first, -1):
+        read, made = names[number]
+        if made & needed or (number in reached and guards[number]):
+            needed |= read
+            wanted.insert(0, number)
+    return wanted
+
+
+def without_pictures(tree, shown):
+    """A cell without the statements that only draw or print."""
+    body = [node for node in tree.body if not is_shown(node, shown)]
+    return ast.Module(body=body, type_ignores=[])
+
+
 def quiet_namespace():
     """A namespace in which nothing is shown or glued."""
     import matplotlib
@@ -328,12 +373,15 @@ def judge(notebook, chosen, seconds=300, tell=lambda *_: None, to_the_end=True):
     cells = list(trees(notebook).items())
     shown = only_shown([tree for _, tree in cells])
     codes = [prepared(tree, name) for name, tree in cells]
+    plain = [prepared(without_pictures(tree, shown), name)[0] for name, tree in cells]
+    names, guards = [read_and_made(code) for code in plain], [f for _, f in codes]
     failures = dict.fromkeys([name for _, found in codes for name in found], 0)
     space, fate = quiet_namespace(), {}
     for number, (name, tree) in enumerate(cells):
         for mutation in (m for m in chosen if m.cell == name):
-            spoilt, _ = prepared(mutate(tree, mutation, shown), name)
-            rest = [spoilt, *(code for code, _ in codes[number + 1 :])]
+            wrong = without_pictures(mutate(tree, mutation, shown), shown)
+            later = concerned(names, number, guards)
+            rest = [prepared(wrong, name)[0], *(plain[i] for i in later)]
 
             def work(rest=rest):
                 for code in rest:

@@ -105,6 +105,36 @@ def test_a_crash_counts_as_caught_and_a_loop_is_cut_short():
     assert tool.SLOW in fates.values()
 
 
+CELLS = (
+    "a = 2 * 3",
+    "def twice(y):\n    return a * y",
+    "b = 5 - 1",
+    "import matplotlib.pyplot as plt\nplt.plot([a, b])",
+    "c = twice(2) + b",
+    "assert b == 4",
+    "assert c == 16",
+    "d = a + 1",
+)
+
+
+def test_a_child_runs_only_what_its_change_can_reach():
+    """Cell 1 calls the changed name, 2 is needed beside it; 3, 5 and 7 are not."""
+    trees = tool.trees(chapter(*CELLS)).values()
+    names = [tool.read_and_made(tool.prepared(tree, "c")[0]) for tree in trees]
+    guards = [cell.startswith("assert") for cell in CELLS]
+    assert tool.concerned(names, 0, guards) == [1, 2, 4, 6]
+    assert tool.concerned(names, 2, guards) == [4, 5, 6]
+    assert tool.concerned(names, 7, guards) == []
+
+
+def test_what_is_left_out_of_a_child_changes_no_verdict():
+    notebook = chapter(*CELLS)
+    fates = tool.judge(notebook, list(tool.mutations(notebook)), seconds=60).fate
+    found = {mutation.before: fate for mutation, fate in fates.items()}
+    assert found.pop("a + 1") == tool.SURVIVED
+    assert set(found.values()) == {tool.CAUGHT} and len(found) == 4
+
+
 def test_a_chapter_that_fails_by_itself_is_refused():
     with pytest.raises(AssertionError, match="the chapter itself fails"):
         tool.judge(chapter("x = 1 + 1", "assert x == 3"), [])
