@@ -38,7 +38,8 @@ from tests.book import notebook_rules as rules
 
 # Calls that only show something: what happens inside them needs no assertion.
 SHOWN = {
-    "ax", "axes", "fig", "plt", "plotting", "interactive", "print", "glue", "display",
+    "ax", "axes", "fig", "plt", "plotting", "interactive", "drawn_guess", "print",
+    "glue", "display",
 }  # fmt: skip
 # Arguments that say how much is computed, or with which luck, and not what.
 AMOUNTS = {
