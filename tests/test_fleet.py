@@ -1,9 +1,12 @@
 """A fleet against one posterior, and one policy, for each user."""
 
+import contextlib
 import copy
 import itertools
+import json
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from scipy import optimize, stats
 
 import wsbnb
 from tests import zoo
+from wsbnb import _files
 from wsbnb.exploration import Greedy, Optimism, RandomisedOptimism, Thompson
 from wsbnb.policies.theory import outside_on_purpose
 
@@ -305,7 +309,7 @@ def test_damaged_files_are_refused(tmp_path):
     fleet.save(tmp_path / "whole")
     raw = (tmp_path / "whole").read_bytes()
     broken = [b"", raw[:-1], raw[:-8], raw[: len(raw) // 2], b"{}\n" + raw]
-    broken += [raw.replace(b'"version": 1', b'"version": 9')]
+    broken += [raw.replace(b'"version": 2', b'"version": 9')]
     flipped = bytearray(raw)
     flipped[-30] ^= 1
     broken += [bytes(flipped), raw.replace(b'"count": 3', b'"count": 9')]
@@ -313,6 +317,43 @@ def test_damaged_files_are_refused(tmp_path):
         (tmp_path / str(n)).write_bytes(data)
         with pytest.raises(ValueError, match="is not a whole fleet file"):
             wsbnb.Fleet.load(tmp_path / str(n))
+
+
+def test_no_digit_of_the_settings_can_be_changed_unnoticed(tmp_path):
+    """The first line: prior, noise, discount, generator, version and checksum."""
+    fleet, path = wsbnb.Fleet(template(2), users=3, rng=1), tmp_path / "fleet"
+    fleet.update([0, 1], np.ones((2, 2)), [1.0, 2.0])
+    fleet.save(path)
+    line, _, numbers = path.read_bytes().partition(b"\n")
+    digits = [i for i, letter in enumerate(line) if chr(letter).isdigit()]
+    assert len(digits) > 100
+    for i in digits:
+        other = b"%d" % ((line[i] - ord("0") + 3) % 10)
+        changed = line[:i] + other + line[i + 1 :]
+        with contextlib.suppress(ValueError):  # a leading zero is no JSON
+            if json.loads(changed) == json.loads(line):
+                continue  # a seventeenth digit may stand for the same double
+        path.write_bytes(changed + b"\n" + numbers)
+        with pytest.raises(ValueError, match="is not a whole fleet file"):
+            wsbnb.Fleet.load(path)
+
+
+def test_a_file_of_version_1_is_read():
+    """Written by the last code with that format; what it said then."""
+    path = Path(__file__).parent / "fixtures" / "fleet-version1"
+    fleet = wsbnb.Fleet.load(path)
+    said = [[0.3098326649149496, -0.05506845526206614], [0.2, -0.1]]
+    said += [[0.17954828344864646, 0.37285486134308865]]
+    np.testing.assert_allclose(fleet.mean([0, 1, 2]), said, rtol=1e-12)
+    pulls = [0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1]
+    assert fleet.pull([0, 1, 2] * 6, np.eye(2)).tolist() == pulls
+
+
+def test_hidden_files_of_killed_writers_are_swept(tmp_path):
+    left = tmp_path / f".fleet.{_files._host()}-{2**22 + 1}-{'0' * 32}"
+    left.touch()  # no process can have this number
+    wsbnb.Fleet(template(2), users=3).save(tmp_path / "fleet")
+    assert [path.name for path in tmp_path.iterdir()] == ["fleet"]
 
 
 # --- bad input ------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 
 from wsbnb import _validate
-from wsbnb._files import replace_file
+from wsbnb._files import replace_file, sweep
 from wsbnb.kernels import fleet, memory
 from wsbnb.policies import saving
 
-FORMAT, VERSION = "wsbnb-fleet", 1
+FORMAT, VERSION = "wsbnb-fleet", 2
+#: Their checksum was over the numbers alone, not over the line of settings.
+OLD_VERSION = 1
 #: More users than this are a mistake, or a file that wants to fill the memory.
 MOST = 2**40
 #: What goes wrong in a file that was damaged or made by hand.
@@ -21,12 +24,11 @@ def write(path, settings, named, users):
     """Write settings and users; `named` are their numbers, empty for everybody."""
     parts = [named.astype("<i8"), *(part.astype("<f8") for part in users)]
     words = {"format": FORMAT, "version": VERSION, "count": len(users.rows)}
-    header = json.dumps(
-        {**words, **settings, "sha256": _digest(parts)},
-        default=saving._plain,
-        allow_nan=False,
-    )
-    replace_file(path, header.encode() + b"\n", *map(np.ravel, parts))
+    text = json.dumps({**words, **settings}, default=saving._plain, allow_nan=False)
+    header = json.loads(text)  # as a reader will see it
+    line = json.dumps({**header, "sha256": _digest(header, parts)})
+    replace_file(path, line.encode() + b"\n", *map(np.ravel, parts))
+    sweep(Path(path).parent)
 
 
 def read(path):
@@ -37,12 +39,12 @@ def read(path):
         header = json.loads(bytes(raw[: max(end, 0)]))
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {header['format']!r}")
-        if header["version"] != VERSION:
+        if header["version"] not in (OLD_VERSION, VERSION):
             raise ValueError(f"its version is {header['version']}, not {VERSION}")
         count = _validate.integer("count", header["count"], minimum=0, maximum=MOST)
         dim = _validate.integer("dim", header["dim"])
         parts = _parts(raw[end + 1 :], count, dim)
-        if _digest(parts) != header["sha256"]:
+        if _digest(header, parts) != header["sha256"]:
             raise ValueError("it was damaged or changed: its checksum does not fit")
         _check_users(*parts[1:], dim)
     except FAULTS as error:
@@ -55,8 +57,11 @@ def exploration_and_generator(header):
     return saving._rebuilt(header["exploration"]), saving._generator(header["rng"])
 
 
-def _digest(parts):
+def _digest(header, parts):
     digest = hashlib.sha256()
+    if header["version"] != OLD_VERSION:
+        rest = {name: value for name, value in header.items() if name != "sha256"}
+        digest.update(json.dumps(rest, sort_keys=True).encode())
     for part in parts:
         digest.update(np.ravel(part))
     return digest.hexdigest()
