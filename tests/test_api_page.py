@@ -146,3 +146,16 @@ def test_the_first_page_leads_to_all():
     assert [p.name for p in PAGES if f"(../api/{p.name})" not in first] == []
     toc = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
     assert [p.stem for p in PAGES if f"file: book/api/{p.stem}\n" not in toc] == []
+
+
+def test_defaults_are_those_that_are_documented():
+    """ "name : float, default 0.05" says what the signature says."""
+    line = re.compile(r"^ *([\w, ]+) : .*\bdefault (-?[\d.]+)$", re.MULTILINE)
+    seen = 0
+    for name, thing in PUBLIC.items():
+        for words, said in line.findall(inspect.getdoc(thing) or ""):
+            for word in words.split(", "):
+                default = inspect.signature(thing).parameters[word].default
+                assert default == float(said), f"{name}: {word}"
+                seen += 1
+    assert seen > 50

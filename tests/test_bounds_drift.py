@@ -249,3 +249,29 @@ def test_largest_coefficient_of_a_long_horizon_takes_no_memory():
     limit = 1.0 / (np.sqrt(1.0 - gamma) * (1.0 - np.sqrt(gamma)))
     ratio = drift_sum_bound(1.0, 3, 2, 1.0, 1.0, discount=1.0, form="sharp") / 2.0
     assert bound == pytest.approx(ratio * limit, rel=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.5, 0.9, 0.999, 1.0])
+def test_worst_coefficient_of_short_horizons_by_trying_all(gamma):
+    for T in range(1, 14):
+        tried = [
+            np.sqrt(sum(gamma**i for i in range(k)))
+            * sum(np.sqrt(gamma) ** i for i in range(T - k))
+            for k in range(1, T)
+        ]
+        said = drift_sum_bound(2.0, T, 2, 1.0, 0.5, discount=gamma, form="sharp")
+        assert said == pytest.approx(4.0 * max(tried, default=0.0), rel=1e-12)
+        W = np.tril(gamma ** (np.arange(T)[:, None] - np.arange(T).astype(float)))
+        by_rows = drift_sum_bound(2.0, T, 2, 1.0, 0.5, weights=W, form="sharp")
+        assert by_rows == pytest.approx(said, rel=1e-12)
+
+
+def test_printed_sum_without_forgetting_is_infinite():
+    assert drift_sum_bound(1.0, 9, 2, 1.0, 1.0, discount=1.0, form="printed") == np.inf
+    assert drift_sum_bound(0.0, 9, 2, 1.0, 1.0, discount=1.0, form="printed") == 0.0
+
+
+def test_the_first_step_is_felt_in_the_second_round():
+    path, W = [[0.0], [1.0], [1.0]], np.tril(np.full((3, 3), 0.25))
+    said = drift_bound_path(path, None, 2.0, 1.0, "sharp", weights=W)
+    np.testing.assert_allclose(said, [0.0, 1.0, 1.0], rtol=1e-15)

@@ -1,5 +1,7 @@
 """Noise radius, failure splits, and small simulations of coverage."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -11,6 +13,7 @@ from wsbnb.bounds import (
     noise_radius_determinant,
     noise_radius_wrls,
     squared_weight_sum,
+    weight_sum,
 )
 
 
@@ -183,3 +186,15 @@ def test_bad_arguments_are_named(change, error, message):
         squared_weight_sum(1.1, 3)
     with pytest.raises(TypeError, match="rounds"):
         squared_weight_sum(0.9, np.array([1.5]))
+
+
+def test_anytime_shares_by_hand():
+    t = np.array([1, 2, 10, 1000])
+    share = failure_probability(0.1, split="anytime", round=t)
+    expected = [0.1 / (2 * n * (1 + math.log(n)) ** 2) for n in (1, 2, 10, 1000)]
+    np.testing.assert_allclose(share, expected, rtol=1e-14)
+
+
+def test_before_the_first_round_no_weight_is_given():
+    assert weight_sum(0.9, 0) == 0.0 and weight_sum(1.0, 0) == 0.0
+    np.testing.assert_allclose(weight_sum(0.5, [0, 1, 2]), [0.0, 1.0, 1.5], rtol=1e-15)

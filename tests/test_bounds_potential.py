@@ -179,3 +179,22 @@ def test_bad_arguments_are_named(change, message):
     )  # fmt: skip
     with pytest.raises(ValueError, match=message):
         potential_bound(**(arguments | change))
+
+
+@pytest.mark.parametrize("form", ["trace", "lambda_max"])
+def test_potential_bound_of_other_powers_by_hand(form):
+    """The closed determinant bounds take the sum of the powers of the last weights."""
+    gamma, p, sigma, L, cov = 0.8, 3, 0.6, 1.1, np.diag([0.7, 0.2])
+    X = np.array([[1.0, 0.2], [0.3, -0.9], [0.5, 0.5]])
+    total = sum(gamma ** (p * age) for age in range(3))
+    size = (np.trace(cov) if form == "trace" else 0.7) / 2
+    log_det = 2 * np.log(1 + size * L**2 * total / sigma**2)
+    constant = max(1.0, L**2 * 0.7 / sigma**2)
+    expected = 2 * sigma**2 * constant * (2 * p * 2 * np.log(1 / gamma) + log_det)
+    said = potential_bound(X, cov, sigma, L, discount=gamma, power=p, form=form)
+    assert said == pytest.approx(expected, rel=1e-12)
+
+
+def test_width_constant_is_at_least_one():
+    assert width_constant(np.diag([0.5, 0.1]), 2.0, 1.0) == 1.0
+    assert width_constant(np.diag([5.0, 0.1]), 2.0, 1.5) == pytest.approx(45 / 16)

@@ -286,3 +286,40 @@ def test_bad_arguments_are_named(change, message):
     )
     with pytest.raises(ValueError, match=message):
         prior_penalty(**(arguments | change))
+
+
+@pytest.mark.parametrize("form", ["exact", "triangle"])
+def test_the_floor_is_the_penalty_where_all_arms_have_been_played(form):
+    """The dense covariance with the largest precision that forgetting allows."""
+    mean, prior_cov = np.array([0.5, -1.0]), np.array([[1.0, 0.3], [0.3, 0.5]])
+    sigma, L, gamma, S = 0.4, 1.7, 0.95, 1.3
+    most = np.linalg.inv(prior_cov) + L**2 / (sigma**2 * (1 - gamma)) * np.eye(2)
+    cov = np.linalg.inv(most)
+    expected = prior_penalty(mean, prior_cov, (cov + cov.T) / 2, S, form)
+    said = prior_penalty_floor(mean, prior_cov, sigma, L, gamma, S, form)
+    assert said == pytest.approx(expected, rel=1e-12)
+    # Arms of length zero teach nothing, however long they are remembered.
+    start = prior_penalty(mean, prior_cov, prior_cov, S, form)
+    for discount in (gamma, 1.0):
+        nothing = prior_penalty_floor(mean, prior_cov, sigma, 0.0, discount, S, form)
+        assert nothing == pytest.approx(start, rel=1e-12)
+
+
+def test_a_floor_that_underflows_is_refused_by_name():
+    with pytest.raises(ValueError, match="noise_std must be less extreme"):
+        prior_penalty_floor([0.5], [[1e20]], 1e-150, 1.0, 0.9, 1.0)
+
+
+@pytest.mark.parametrize("S", [1e-3, 0.2, 1.1, 50.0])
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_the_farthest_point_has_no_better_neighbour(d, S):
+    """Zero mean, identity prior; and all axes pulled but one."""
+    rng = np.random.default_rng(d)
+    root = rng.standard_normal((d, d))
+    cov = np.linalg.inv(np.eye(d) + root @ root.T)
+    cov = (cov + cov.T) / 2
+    for mean in (np.zeros(d), np.eye(d)[0], np.linalg.eigh(cov)[1][:, 0]):
+        value, theta = prior_penalty_maximiser(mean, np.eye(d), cov, S)
+        assert np.linalg.norm(theta) == pytest.approx(S, rel=1e-13)
+        assert np.sqrt((mean - theta) @ cov @ (mean - theta)) == pytest.approx(value)
+        assert value == pytest.approx(ascent(mean, cov, S, rng), rel=1e-9)

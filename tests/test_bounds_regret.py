@@ -10,6 +10,7 @@ from wsbnb.bounds import (
     drift_bound_path,
     noise_radius,
     prior_penalty,
+    prior_penalty_at_start,
     randomised_constants,
     regret_bound_randomised,
     regret_bound_ucb,
@@ -468,3 +469,50 @@ def test_bad_arguments_of_the_randomised_bound():
     with pytest.raises(TypeError, match="constants"):
         regret_bound_randomised(**PROBLEM, variation=1.0, constants=(1, 2))
     assert RegretBound(1.0, 2.0).total == 3.0
+
+
+def test_the_terms_of_a_bound_are_added():
+    assert RegretBound(drift=1.0, variance=2.0, failure=4.0).total == 7.0
+    even = ExplorationConstants(c1=1, c2=2, scale=1, p1=0.0, p2=0.1, p3=0.1)
+    assert even.factor == np.inf
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 5])
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_constants_of_the_first_rounds_by_hand(T, K):
+    words = dict(PROBLEM, horizon=T, algorithm="thompson", n_arms=K)
+    said = randomised_constants(**words, form="corrected")
+    width = np.sqrt(2 * np.log(max(K * T / 2, 1.0)))
+    assert said.c2 == pytest.approx(width * said.scale, rel=1e-12)
+    assert said.p2 == pytest.approx(min(1.0, 2 * K * norm.sf(width)), rel=1e-12)
+    squares = squared_weight_sum(PROBLEM["discount"], T)
+    delta = 1 / T if T > 1 else 0.5
+    words = {key: PROBLEM[key] for key in ("noise_std", "arm_bound", "prior_cov")}
+    split = dict(delta=delta, split="horizon", horizon=T)
+    radius = noise_radius(2, squared_weight_sum=squares, **words, **split)
+    penalty = prior_penalty_at_start(PROBLEM["prior_mean"], PRIOR_COV, 0.8)
+    assert said.c1 == pytest.approx(radius + penalty, rel=1e-12)
+
+
+def test_printed_radius_is_that_of_the_last_row():
+    """The row before has larger weights: the other forms take the largest row."""
+    problem = {key: value for key, value in PROBLEM.items() if key != "discount"}
+    W = np.tril(np.ones((4, 4))) * np.array([1.0, 1.0, 1.0, 0.3])[:, None]
+    words = {key: PROBLEM[key] for key in ("noise_std", "arm_bound", "prior_cov")}
+    split = dict(delta=0.25, split="horizon", horizon=4)
+    penalty = prior_penalty_at_start(PROBLEM["prior_mean"], PRIOR_COV, 0.8)
+    for form, squares in (("printed", 4 * 0.09), ("corrected", 3.0)):
+        said = randomised_constants(**{**problem, "horizon": 4}, weights=W, form=form)
+        radius = noise_radius(2, squared_weight_sum=squares, **words, **split)
+        assert said.c1 == pytest.approx(radius + penalty, rel=1e-12)
+
+
+def test_few_arms_and_the_trivial_bound_by_hand():
+    assert trivial_bound(1.5, 0.7, 11) == pytest.approx(2 * 1.5 * 0.7 * 11)
+    for K, log_arms in ((1, np.log(2)), (2, np.log(2)), (3, np.log(3))):
+        gap = np.sqrt(2.0 / (4 * np.sqrt(log_arms) * 1000))
+        tuned = tuned_discount(4, 1000, 2.0, rule="thompson", n_arms=K)
+        assert tuned == pytest.approx(1 - gap, rel=1e-14)
+        order = regret_order(4, 2.0, 1000, "WSBLinTS", n_arms=K)
+        width = 4 * np.sqrt(log_arms) * 1000
+        assert order == pytest.approx(width * np.sqrt(gap), rel=1e-12)

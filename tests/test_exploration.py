@@ -24,6 +24,7 @@ from wsbnb.exploration import (
     RandomisedOptimism,
     Thompson,
     Uniform,
+    Widths,
 )
 
 ROUNDS = 16
@@ -511,3 +512,10 @@ def test_normals_per_decision(dim):
 def test_errors_name_the_argument(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_defaults_are_those_of_the_docstrings():
+    given = dict(param_bound=1.0, arm_bound=1.0, radius_scale=1.0)
+    assert Optimism() == Optimism(delta=0.05, **given)
+    assert RandomisedOptimism() == RandomisedOptimism(scale=1.0)
+    assert Thompson() == Thompson(scale=1.0) and Widths() == Widths(width=1.0)

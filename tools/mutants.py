@@ -45,7 +45,7 @@ TESTS = {
         "exploration",
         "saving",
     ],
-    "exploration.py": ["exploration", "settings_people_use"],
+    "exploration.py": ["exploration", "settings_people_use", "clicks"],
     "weights.py": ["weights"],
     "results.py": ["results", "replaying", "settings_people_use"],
     "bounds/sums.py": ["bounds_noise", "bounds_potential", "settings_people_use"],

@@ -48,7 +48,7 @@ def t_interval(values: ArrayLike, level: float = 0.95) -> dict[str, float]:
     level = _validate.probability("level", level)
     n, mean = values.size, float(values.mean())
     se = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    half = se * float(stdtrit(n - 1, 0.5 + level / 2)) if n > 1 else np.nan
+    half = se * float(stdtrit(n - 1, 0.5 + level / 2))
     return {"mean": mean, "se": se, "low": mean - half, "high": mean + half, "n": n}
 
 

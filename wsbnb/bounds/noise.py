@@ -213,7 +213,7 @@ def noise_radius_determinant(
     2.846
     """
     prior_cov = check.covariance("prior_cov", prior_cov)
-    X = _check.rows("X", X, cols=prior_cov.shape[0])
+    X = _check.rows("X", X, cols=len(prior_cov))
     w = _check.weight_row("weights", weights, len(X))
     sigma = check.positive("noise_std", noise_std)
     share = failure_probability(delta, split, horizon, round)

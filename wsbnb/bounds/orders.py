@@ -12,11 +12,10 @@ class _Terms(NamedTuple):
     """Powers in the two terms of a regret bound, up to constants and log T.
 
     Drift costs ``d**drift * B * gap**-1.5`` and exploration
-    ``d**width * log(K)**arms * T * gap**0.5``, where ``gap`` is one minus the discount.
+    ``d * log(K)**arms * T * gap**0.5``, where ``gap`` is one minus the discount.
     """
 
     drift: float
-    width: float = 1.0
     arms: float = 0.0
 
 
@@ -104,7 +103,7 @@ def regret_order(
             raise ValueError(f"n_arms must be given for {algorithm}, got None")
         log_arms = np.log(max(check.integer("n_arms", n_arms), 2))
     drift = d**terms.drift * B
-    width = d**terms.width * log_arms**terms.arms * T
+    width = d * log_arms**terms.arms * T
     gap = max(1.0 / T, np.sqrt(drift / width))  # where the two terms are equal
     return float(width * np.sqrt(gap))
 

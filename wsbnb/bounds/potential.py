@@ -63,7 +63,7 @@ def log_ratio(
     total: FloatOrArray, prior_cov: Array, ratio: float, form: Constant
 ) -> FloatOrArray:
     """`log_determinant_ratio` for checked arguments, with L over sigma."""
-    d = prior_cov.shape[0]
+    d = len(prior_cov)
     return d * np.log1p(_prior_constant(prior_cov, form) * ratio**2 * total / d)
 
 
@@ -121,7 +121,7 @@ def determinant_bound(
         sigma = check.positive("noise_std", noise_std)
         L = check.nonnegative("arm_bound", arm_bound)
         total = _check.nonnegative_values("weight_sum", weight_sum)
-        d = prior_cov.shape[0]
+        d = len(prior_cov)
         trace = (1.0 / np.linalg.eigvalsh(prior_cov)).sum()
         value = d * np.log((trace + (L / sigma) ** 2 * total) / d)
     else:
@@ -171,7 +171,7 @@ def potential_sum(
     1.5
     """
     prior_cov = check.covariance("prior_cov", prior_cov)
-    X = check.matrix("X", X, cols=prior_cov.shape[0])
+    X = check.matrix("X", X, cols=len(prior_cov))
     sigma = check.positive("noise_std", noise_std)
     p = check.integer("power", power)
     _check.exactly_one(discount=discount, weights=weights)
@@ -257,7 +257,7 @@ def potential_bound(
     2.1972
     """
     prior_cov = check.covariance("prior_cov", prior_cov)
-    X = check.matrix("X", X, cols=prior_cov.shape[0])
+    X = check.matrix("X", X, cols=len(prior_cov))
     sigma = check.positive("noise_std", noise_std)
     L = check.nonnegative("arm_bound", arm_bound)
     p = check.integer("power", power)
@@ -416,7 +416,7 @@ def log_det_term(
     prior_cov = check.covariance("prior_cov", prior_cov)
     log_det = log_determinant_ratio(total, prior_cov, noise_std, arm_bound, form)
     forgetting = forgetting_sum(T, discount=discount, weights=weights, first=first)
-    return float(forgetting + log_det / prior_cov.shape[0])
+    return float(forgetting + log_det / len(prior_cov))
 
 
 def _prior_constant(prior_cov: Array, form: Constant) -> float:

@@ -14,7 +14,6 @@ from wsbnb._types import Array, Penalty
 from wsbnb.bounds import _check
 
 FORMS = ("exact", "cxv", "triangle")
-_NEWTON_STEPS = 200
 # Lengths below this share of the largest one change nothing and only underflow.
 _NEGLIGIBLE = 1e-100
 
@@ -127,10 +126,7 @@ def prior_penalty_maximiser(
     u, m, S, unit, U = _spectrum(prior_mean, prior_cov, cov, param_bound)
     value, z = _maximise(u, m, S)
     theta = U @ z
-    norm = np.linalg.norm(theta)
-    if norm > 0.0:
-        theta *= float(param_bound) / norm
-    return float(unit * value), theta
+    return float(unit * value), theta * (float(param_bound) / np.linalg.norm(theta))
 
 
 @_check.within_range()
@@ -247,20 +243,15 @@ def _spectrum(prior_mean, prior_cov, cov, param_bound):
     F = root.T @ (root @ np.linalg.cholesky(cov))
     U, scales, _ = np.linalg.svd(F)
     length = max(S, np.abs(mean).max())
-    if length == 0.0:
-        return np.ones_like(mean), mean, 0.0, 0.0, U
-    m = U.T @ (mean / length)
+    unit = length or 1.0  # without a length all is zero, in any unit
+    m = U.T @ (mean / unit)
     m[np.abs(m) < _NEGLIGIBLE] = 0.0
-    return (scales / scales[0]) ** 2, m, S / length, scales[0] * length, U
+    return (scales / scales[0]) ** 2, m, S / unit, scales[0] * length, U
 
 
 def _maximise(u, m, S):
     """Maximise sum u_i (m_i - z_i)^2 over |z| <= S; returns (root of it, z)."""
-    if S < _NEGLIGIBLE or not (u * m).any():
-        # A point moves along the gradient; without a pull the top axis is best.
-        pull = u * m if (u * m).any() else np.eye(1, m.size)[0]
-        z = -S * pull / np.linalg.norm(pull)
-        return np.sqrt(np.sum(u * m * m)) + S, z
+    S = max(S, _NEGLIGIBLE)  # a point is a very small ball
     gaps = 1.0 - u
     q = _secular_root(u * np.abs(m), gaps, S)
     # Where q + gap = 0 the numerator is 0 as well: the hard case.
@@ -269,43 +260,23 @@ def _maximise(u, m, S):
     inverse[open_axes] = 1.0 / (q + gaps[open_axes])
     dual = (1.0 + q) * (S * S + np.sum(u * m * m * inverse))
     z = -u * m * inverse
-    missing = S * S - z @ z
-    if missing > 0.0:
-        z[0] = np.copysign(np.sqrt(z[0] ** 2 + missing), -m[0])
+    missing = max(S * S - z @ z, 0.0)
+    z[0] = np.copysign(np.sqrt(z[0] ** 2 + missing), -m[0])
     return np.sqrt(dual), z
 
 
 def _secular_root(numerators, gaps, r):
-    """The q >= 0 with |numerators / (q + gaps)| = r, or 0 in the hard case.
+    """The q >= 0 with |numerators / (q + gaps)| = r, or 0 in the hard case."""
+    from scipy.optimize import brentq
 
-    Newton on 1/norm, which is almost linear and concave in q, from a point left of
-    the root; the bracket only guards against rounding.
-    """
-    low = max(0.0, np.max(numerators / r - gaps))
-    high = np.linalg.norm(numerators) / r
-    if low == 0.0 and _secular_norm(numerators, gaps, 0.0) <= r:
-        return 0.0
-    q = low
-    for _ in range(_NEWTON_STEPS):
-        norm = _secular_norm(numerators, gaps, q)
-        if norm >= r:
-            low = max(low, q)
-        else:
-            high = min(high, q)
-        shifted = np.where(numerators > 0.0, q + gaps, 1.0)
-        ratios = numerators / shifted / norm
-        slope = np.sum(ratios * ratios / shifted)  # -norm'(q) / norm
-        step = (norm / r - 1.0) / slope
-        new = q + step
-        if not low <= new <= high:
-            new = 0.5 * (low + high)
-        if abs(new - q) <= 4e-16 * abs(new):
-            return new
-        q = new
-    return q
+    pulled = numerators > 0.0
+    numerators, gaps = numerators[pulled], gaps[pulled]
 
+    def excess(q):  # falls, and is almost linear in q
+        return 1.0 - r / np.linalg.norm(numerators / (q + gaps))
 
-def _secular_norm(numerators, gaps, q):
-    inside = numerators > 0.0
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.linalg.norm(numerators[inside] / (q + gaps[inside]))
+    low = np.max(numerators / r - gaps, initial=0.0)
+    if excess(low) <= 0.0:
+        return low
+    high = 2.0 * np.linalg.norm(numerators) / r
+    return brentq(excess, low, high, xtol=5e-324, rtol=1e-15, maxiter=2000)

@@ -506,7 +506,7 @@ def _largest_noise_radius(
         squares = rows[-1] if form == "printed" else rows.max()
     prior_cov = check.covariance("prior_cov", prior_cov)
     return noise_radius(
-        prior_cov.shape[0],
+        len(prior_cov),
         noise_std,
         arm_bound,
         delta,
