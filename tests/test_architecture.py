@@ -60,7 +60,7 @@ paper.recorded paper.studies paper.calibration paper.bench
 paper.robustness paper.benchmark_worlds
 paper.benchmark_policies paper.benchmark_tables
 paper.benchmark
-paper.guide
+paper.guide paper.fresh
 plotting
 interactive paper.figures paper.rooms
 paper.cli

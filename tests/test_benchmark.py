@@ -118,6 +118,33 @@ def test_memory_and_scale_arrive():
         assert np.array_equal(getattr(policy, name), getattr(usual, name)), name
 
 
+def test_master_plays_with_its_papers_constants_and_with_smaller_ones():
+    printed, known = built("MASTER", None, None)
+    assert printed.factor == 1.0 and printed.base.radius_scale == 1.0
+    assert printed.horizon == known.horizon and printed.base.discount == 1.0
+    assert printed.rate == known.dim
+    assert printed.test_margins(known.horizon)[1] > 1.0  # no test can fail
+    tuned, _ = built("MASTER", 0.25, math.inf)
+    assert tuned.base.radius_scale == 0.25 and tuned.factor == 0.005
+    assert tuned.test_margins(known.horizon)[1] < 1.0
+
+
+def test_the_quick_form_leaves_slow_policies_out(monkeypatch):
+    names = ["LinTS", "MASTER"]
+    monkeypatch.setattr(lab, "CONTENDERS", {n: paper.CONTENDERS[n] for n in names})
+    played = []
+
+    def tuned(world, players, *more):
+        played.append([player.name for player in players])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab, "_tuned", tuned)
+    for words in ({}, {"policies": names}):
+        with pytest.raises(KeyboardInterrupt):
+            paper.run_benchmark(["still"], quick=True, cache=False, **words)
+    assert played == [["LinTS"], names]
+
+
 def test_a_coarse_grid_is_every_other_value():
     player = paper.CONTENDERS["WSB-LinTS"]
     coarse = player.settings(coarse=True)
@@ -318,7 +345,8 @@ def test_command_line(tmp_path, capsys, monkeypatch):
 def test_record_is_whole():
     kept = paper.recorded_benchmark()
     assert kept.worlds == list(paper.WORLDS)
-    assert set(kept.policies) == set(paper.CONTENDERS)
+    quick = {name for name, player in paper.CONTENDERS.items() if not player.slow}
+    assert quick <= set(kept.policies) <= set(paper.CONTENDERS)
     keys = ["world", "policy", "footing"]
     assert not kept.scores.duplicated(keys).any()
     count = len(kept.worlds) * len(kept.policies) * len(FOOTINGS)
@@ -327,8 +355,8 @@ def test_record_is_whole():
     assert regrets.shape[1] == lab.FULL[1] and np.isfinite(regrets.to_numpy()).all()
     assert kept.scores["commit"].str.fullmatch("[0-9a-f]{10}").all()
     sizes = kept.tuning.groupby("policy").size() / len(kept.worlds)
-    for name, player in paper.CONTENDERS.items():
-        assert sizes[name] == len(player.settings())
+    for name in kept.policies:
+        assert sizes[name] == len(paper.CONTENDERS[name].settings())
 
 
 def test_recorded_settings_follow_from_the_recorded_tuning():

@@ -11,6 +11,7 @@ from wsbnb._types import Any, Callable
 from wsbnb.adaptive.bandit import BanditOverDiscounts
 from wsbnb.adaptive.changes import ChangePoints
 from wsbnb.adaptive.grid import discount_grid
+from wsbnb.adaptive.master import Master
 from wsbnb.adaptive.mixture import DiscountMixture
 from wsbnb.adaptive.surprise import SurpriseRestart
 from wsbnb.bounds import tuned_discount
@@ -25,6 +26,10 @@ MEMORIES = (30.0, 75.0, 190.0, 480.0, 1200.0, math.inf)
 RADII = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
 #: Factors on the posterior standard deviation that are tried by the samplers.
 SCALES = (0.06, 0.12, 0.25, 0.5, 1.0, 2.0)
+#: The factor on the margins of MASTER's tests when it is tuned, times that on the
+#: radius, as the margins stand for the base's regret; and the c of its schedule, which
+#: is at least 1. At the paper's factor of 1 no test can fail within these horizons.
+MASTER_FACTOR, MASTER_RATE = 0.02, 1.0
 _ONE = (1.0,)
 _FOREVER = (math.inf,)
 
@@ -43,6 +48,8 @@ class Contender:
         The grid. One value means that there is nothing to choose.
     note : str
         What the two numbers are.
+    slow : bool, default False
+        Not compiled; the quick benchmark plays it only if it is named.
 
     Examples
     --------
@@ -56,6 +63,7 @@ class Contender:
     scales: tuple[float, ...] = _ONE
     memories: tuple[float, ...] = _FOREVER
     note: str = ""
+    slow: bool = False
 
     def __post_init__(self) -> None:
         for what in ("scales", "memories"):
@@ -236,6 +244,16 @@ def _bandit(known, scale, memory):
     return BanditOverDiscounts(base, horizon=known.horizon)
 
 
+def _master(known, scale, memory):
+    """Theory: the constants of its paper. Tuned: all of them smaller."""
+    options = _prior(known) | _confidence(known, scale)
+    base = named.WSBLinUCB(**options, discount=1.0)
+    if scale is None:
+        return Master(base, horizon=known.horizon)
+    tests = {"rate": MASTER_RATE, "factor": MASTER_FACTOR * scale}
+    return Master(base, horizon=known.horizon, **tests)
+
+
 _TS, _RAND = named.WSBLinTS, named.WSBRandLinUCB
 _LIST = (
     Contender("D-LinUCB", _ucb(named.DLinUCB), RADII, MEMORIES, "radius, memory"),
@@ -321,6 +339,13 @@ _LIST = (
         SCALES,
         MEMORIES,
         "scale, memory that forgets as fast as the walk",
+    ),
+    Contender(
+        "MASTER",
+        _master,
+        RADII[1::2],
+        note=f"radius of WSB-LinUCB; margins of the tests {MASTER_FACTOR:g} times it",
+        slow=True,
     ),
 )
 
