@@ -324,7 +324,7 @@ class WSBPosterior:
             self._refuse()
 
     def _refuse(self):
-        P, h = np.abs(self._state.sums[:-1]), np.abs(self._state.sums[-1])
+        P, h = self.precision, np.abs(self.shift)
         raise ValueError(
             f"{_TOO_LARGE}, got a largest precision entry of {P.max():.3g} "
             f"and a largest weighted sum of rewards of {h.max():.3g}"
@@ -466,7 +466,7 @@ class WSBPosterior:
         clock, total, squares = self._state.counts.tolist()
         slack = 1e-9 * (1.0 + total)
         rises = P - memory.precision_of(self._prior.sums)
-        known = np.abs(rises).max() > 1e-6 * np.abs(P).max()
+        known = rises.max() > 1e-6 * P.max()
         # Weights are at most 1, and without weights nothing is known.
         sound = clock <= LONGEST_TIME and squares <= total + slack
         sound = sound and total**2 + slack >= squares and (total > 0.0 or not known)
@@ -485,20 +485,19 @@ class WSBPosterior:
     def _check_rows(self, P, h):
         """The sums must be those of the rows that are kept with them."""
         if self._rule is None:
-            made, rows, paid = self._history
-            weights = np.asarray(
-                self._forgetting(np.array(made, dtype=int), int(self.rounds))
-            )
+            _, rows, paid = self._history
+            weights = self._weights_of_rows()
         else:
             rows, paid, weights = self._state.ring[:3]
         X, scale = np.array(rows).reshape(-1, self.dim), self._prior.precision
         scaled = scale * weights[:, None] * X
         P0 = memory.precision_of(self._prior.sums)
         again = P0 + X.T @ scaled
-        shift = memory.shift_of(self._prior.sums) + np.array(paid) @ scaled
-        near = np.allclose(P, again, rtol=1e-6, atol=1e-6 * np.abs(again).max())
-        size = np.abs(shift).max() + np.abs(scaled * np.array(paid)[:, None]).sum()
-        if not (near and np.allclose(h, shift, rtol=1e-6, atol=1e-9 * size)):
+        h0 = memory.shift_of(self._prior.sums)
+        parts = np.array(paid)[:, None] * scaled
+        size = np.abs(h0).max() + np.abs(parts).sum()
+        near = np.abs(P - again).max() <= 1e-6 * again.max()
+        if not (near and np.abs(h - h0 - parts.sum(axis=0)).max() <= 1e-6 * size):
             raise ValueError("state precision and shift must be the sums of the rows")
 
     # -- rules that need every round -----------------------------------------------
@@ -519,12 +518,16 @@ class WSBPosterior:
             self._history = [*now, int(made)], [*rows, x], [*paid, float(reward)]
             self._sum_up()
 
+    def _weights_of_rows(self):
+        """What each row counts by now; before the first round no rule can be asked."""
+        made = np.array(self._history[0], dtype=int)
+        if not made.size:
+            return np.zeros(0)
+        return np.asarray(self._forgetting(made, int(self.rounds)), dtype=float)
+
     def _sum_up(self):
-        made, rows, paid = self._history
-        t, d, counts = int(self.rounds), self.dim, self._state.counts
-        w = np.zeros(0)
-        if made:
-            w = np.asarray(self._forgetting(np.array(made), t), dtype=float)
+        _, rows, paid = self._history
+        d, counts, w = self.dim, self._state.counts, self._weights_of_rows()
         X = np.array(rows, dtype=float).reshape(-1, d)
         for target, weights in ((self._state.sums, w), (self._state.squares, w**2)):
             if target is None:
