@@ -1,10 +1,11 @@
 """Numbers that somebody typed into the text of a chapter.
 
 A result in the text comes from the computation (glue), or it goes stale. This finds
-what looks typed: decimals and percentages in text and captions, and in formulas what
-follows an "approximately". Settings inside formulas, code, references and the usual
-levels of intervals are left alone. What is exact arithmetic, a setting or asserted
-beside the text is listed in typed_numbers.yml, with the reason.
+what looks typed: decimals and percentages in text, captions and descriptions of
+pictures, and in formulas what follows an "approximately". Settings inside formulas,
+code, references and the usual levels of intervals are left alone. What is exact
+arithmetic, a setting or asserted beside the text is listed in typed_numbers.yml, with
+the reason.
 """
 
 import pathlib
@@ -24,11 +25,15 @@ LEVELS = {"90", "95", "99"}  # of intervals: chosen, not found
 
 
 def text_of(cell):
-    """A cell's prose: its text, or the caption of what it draws."""
+    """A cell's prose: its text, or what is said of the picture that it draws."""
     if cell["cell_type"] == "markdown":
         return rules.source(cell)
-    figure = cell["metadata"].get("mystnb", {}).get("figure", {})
-    return figure.get("caption", "")
+    page = cell["metadata"].get("mystnb", {})
+    said = (
+        page.get("figure", {}).get("caption", ""),
+        page.get("image", {}).get("alt", ""),
+    )
+    return " ".join(said)
 
 
 def typed_in(text):
