@@ -22,6 +22,7 @@ import subprocess
 import nbformat
 import plain_code
 import plain_markdown
+import table_numbers
 from docutils import nodes
 from jupyter_cache import get_cache
 
@@ -70,7 +71,9 @@ class Chapter:
                     self.read_block(child, level)
         elif node.get("nb_element") == "cell_code":
             self.current = node["cell_index"]
-            captions = map(self.writer.caption, node.findall(nodes.figure))
+            captions = [*map(self.writer.caption, node.findall(nodes.figure))]
+            table = table_numbers.said_by_the_cell(node)
+            captions += [f"*{table}*"] if table else []
             self.captions[self.current] = "\n\n".join(filter(None, captions))
         elif text := self.writer.block(node):
             self.current = self.cell_of(node)

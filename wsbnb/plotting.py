@@ -10,6 +10,7 @@ import inspect
 import sys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Self
 
 import matplotlib as mpl
@@ -25,7 +26,7 @@ from scipy import stats
 from wsbnb._tables import styled_table as styled_table
 from wsbnb._types import Array, Band
 from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
-from wsbnb.paper.algorithms import TABLE
+from wsbnb.paper.algorithms import ADAPTIVE_STYLES, TABLE
 
 #: Colour, line and marker of every named policy, from the one table of algorithms.
 STYLES = {row.name: (row.colour, row.line, row.marker) for row in TABLE.values()}
@@ -154,8 +155,8 @@ def policy_style(policy: object) -> dict[str, Any]:
     ':'
     """
     name = policy_name(policy)
-    if name in STYLES:
-        color, linestyle, marker = STYLES[name]
+    if name in STYLES or name in ADAPTIVE_STYLES:
+        color, linestyle, marker = STYLES.get(name) or ADAPTIVE_STYLES[name]
     else:
         # Not hash(): Python salts it, so the colour would change between sessions.
         number = zlib.crc32(name.encode())
@@ -596,6 +597,11 @@ def interval_plot(
     if isinstance(frame, pd.DataFrame) and "policy" not in frame:
         frame = frame.rename_axis("policy").reset_index()  # as `paired` gives it
     frame = _frame("frame", frame, ["policy", "difference", "low", "high"])
+    numbered = [name for name in frame.policy if isinstance(name, Real)]
+    if numbered:  # `reset_index` leaves the names in a column called "index"
+        raise ValueError(
+            f"frame must name its policies, got numbers such as {numbered[0]}"
+        )
     bad = frame[(frame.low > frame.difference) | (frame.high < frame.difference)]
     if len(bad):
         raise ValueError(

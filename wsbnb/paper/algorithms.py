@@ -88,6 +88,24 @@ TABLE = {
     )
     for name, cls, estimator, explores, *look in _ROWS
 }
+#: How the policies without a known variation are drawn, by the names of the benchmark
+#: and of the chapters: colour, line and marker.
+ADAPTIVE_STYLES = {
+    name: look
+    for names, *look in (
+        (("Change points", "bank"), "#a8329a", "-", "o"),
+        (("Change points, RandLinUCB",), "#a8329a", ":", "v"),
+        (("starts alone",), "#d2420a", "--", "^"),
+        (("Discount mixture", "mixture"), "#5a4fcf", "-.", "s"),
+        (("Surprise restart", "surprise"), "#9c5b00", "--", "x"),
+        (("Surprise restart, RandLinUCB",), "#9c5b00", ":", "v"),
+        (("Bandit over discounts", "bandit"), "#00797a", (0, (5, 1)), "D"),
+        (("bandit, warm",), "#2f7fd0", ":", "^"),
+        (("Random-walk LinTS", "random walk"), "#5f8a1f", (0, (3, 1, 1, 1)), "*"),
+        (("MASTER",), "#444444", (0, (1, 1)), "P"),
+    )
+    for name in names
+}
 #: The paper's seven algorithms, in the order of its Table 2.
 ALGORITHMS = tuple(name for name, row in TABLE.items() if row.in_paper)
 BASELINES = tuple(name for name, row in TABLE.items() if not row.in_paper)

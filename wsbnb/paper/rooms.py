@@ -136,7 +136,7 @@ def draw_rooms(ax: Any, way: list[str] | None = None) -> None:
         if room in steps:
             ax.text(
                 x, y + 0.32, str(steps[room]), ha="center", va="center", zorder=4,
-                fontsize=9, color="white",
+                fontsize=9.5, color="white",
                 bbox={"boxstyle": "circle,pad=0.22", "color": "#0072b2"},
             )  # fmt: skip
     ax.set_xlim(-0.5, 8.5)
