@@ -311,6 +311,29 @@ def test_interval_plot_places_and_checks_intervals():
         plotting.interval_plot(frame.drop(columns="high"))
 
 
+def test_interval_plot_wants_names():
+    """`reset_index` would leave numbers beside the axis."""
+    frame = pd.DataFrame({"difference": [1.0], "low": [0.0], "high": [2.0]}, ["mine"])
+    [name] = plotting.interval_plot(frame).get_yticklabels()
+    assert name.get_text() == "mine"
+    with pytest.raises(ValueError, match="names in its column policy, got 0"):
+        plotting.interval_plot(frame.reset_index())
+
+
+def test_adaptive_policies_look_alike_in_every_chapter():
+    for long, short in (("Change points", "bank"), ("Discount mixture", "mixture")):
+        assert plotting.policy_style(long) == plotting.policy_style(short)
+    families = ("bank", "mixture", "surprise", "bandit", "random walk", "MASTER")
+    assert len({plotting.policy_style(name)["color"] for name in families}) == 6
+
+
+def test_words_of_a_table_stand_at_the_left():
+    frame = pd.DataFrame({"n": [1.0, 2.0], "why": ["a", "b c"], "range": ["1–2", "3"]})
+    html = plotting.styled_table(frame).to_html()
+    left = html.partition("</style>")[0]
+    assert ".col1 {" in left and ".col0" not in left and ".col2" not in left
+
+
 def test_styled_table_is_reproducible_and_marks_the_best():
     pytest.importorskip("jinja2")
     frame = pd.DataFrame({"name": ["a", "b"], "regret": [2.345, 1.0]})

@@ -1,5 +1,6 @@
 """Frames as tables for the page."""
 
+import re
 import zlib
 from typing import Any, Literal
 
@@ -23,6 +24,23 @@ def _in_words(precision: int) -> Any:
     return write
 
 
+def _holds_words(column: pd.Series) -> bool:
+    """Whether most entries of a column are words, not numbers, numbers as text too."""
+    return bool(column.map(lambda e: bool(re.match(r"[^\W\d]", str(e)))).mean() > 0.5)
+
+
+def _words_to_the_left(frame: pd.DataFrame) -> list[Any]:
+    """Styles for the columns of words: numbers stand in line at the right."""
+    words = [
+        place
+        for place in range(frame.shape[1])
+        if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[place])
+        and _holds_words(frame.iloc[:, place])
+    ]
+    left = [("text-align", "left")]
+    return [{"selector": f".col{place}", "props": left} for place in words]
+
+
 def styled_table(
     frame: pd.DataFrame | pd.Series,
     caption: str | None = None,
@@ -38,7 +56,8 @@ def styled_table(
     caption : str, optional
         The book puts a number before it.
     precision : int
-        Digits after the point. What rounds to zero has no sign.
+        Digits after the point. What rounds to zero has no sign. Columns of words are
+        set to the left, all others to the right.
     best : {"min", "max", None}
         Set the best number of each column in bold.
 
@@ -62,6 +81,7 @@ def styled_table(
     number = zlib.crc32(f"{caption}{frame.to_csv()}".encode())
     table = frame.style.format(_in_words(precision)).set_uuid(f"t{number:08x}")
     table = table.set_table_attributes('class="dataframe"')
+    table = table.set_table_styles(_words_to_the_left(frame))
     if best:
         numbers = list(frame.select_dtypes("number").columns)
         mark = table.highlight_min if best == "min" else table.highlight_max

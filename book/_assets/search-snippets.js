@@ -1,8 +1,15 @@
-/* Readable snippets under search results: Sphinx takes a page's whole text, including
+/* A place appears once among the results: Sphinx lists a page again for every entry of
+   the index that fits. And readable snippets under them: Sphinx takes a page's whole text, including
    its buttons, a hidden table of contents for print, the code cells and the TeX of the formulas. */
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   if (typeof Search === "undefined" || !Search.htmlToText) return;
+  const allPlaces = Search._performSearch;
+  Search._performSearch = (...words) => {
+    const seen = new Set();
+    const isNew = ([page, title]) => !seen.has(page + title) && seen.add(page + title);
+    return allPlaces(...words).reverse().filter(isNew).reverse(); // the best come last
+  };
   const wholeText = Search.htmlToText;
   const withoutTeX = (text) =>
     text.replace(/\\[()[\]]/g, "").replace(/\\([a-zA-Z]+)/g, "$1 ").replace(/[{}\\]/g, "");

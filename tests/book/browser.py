@@ -152,6 +152,9 @@ def broken_images(visit):
     yield from visit.tab.evaluate(BROKEN_IMAGES)
 
 
+# After this the page is as it was told to be: two frames have been drawn.
+NEXT_PICTURE = """() => new Promise(
+  done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 WIDEST = """() => {
   const page = document.documentElement, width = page.clientWidth;
   if (page.scrollWidth <= width) return [];
@@ -169,7 +172,7 @@ WIDEST = """() => {
 def horizontal_overflow(visit):
     """Whether the page is wider than a telephone; leaves the window narrow."""
     visit.tab.set_viewport_size(NARROW)
-    visit.tab.wait_for_timeout(100)
+    visit.tab.evaluate(NEXT_PICTURE)
     yield from visit.tab.evaluate(WIDEST)
 
 
@@ -193,7 +196,7 @@ def choose_theme(visit, theme):
         theme,
     )
     visit.tab.add_style_tag(content="* { transition: none !important; }")
-    visit.tab.wait_for_timeout(100)
+    visit.tab.evaluate(NEXT_PICTURE)
 
 
 @functools.cache

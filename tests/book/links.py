@@ -4,7 +4,11 @@ import functools
 import pathlib
 from urllib.parse import unquote, urlsplit
 
+import lxml.html
 from bs4 import BeautifulSoup
+
+FAILED = ".system-message, .problematic, .output.traceback"
+TRACES = ("system-message", "problematic", "traceback", "stderr", "xref myst")
 
 
 @functools.cache
@@ -12,17 +16,20 @@ def soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "lxml")
 
 
+def found(path, what):
+    """What an XPath finds on a page: ten times as quick as the soup."""
+    return lxml.html.parse(str(path)).xpath(what)
+
+
 @functools.cache
 def anchors(path):
     """The names a link to this page may end in."""
-    named = soup(path).select("[id], a[name]")
-    return {tag.get("id") or tag.get("name") for tag in named}
+    return set(found(path, "//@id | //a/@name"))
 
 
 def dead_links(path):
     """Links and embedded files of a page that do not exist in the book."""
-    for tag in soup(path).select("a[href], link[href], script[src], img[src]"):
-        address = tag.get("href") or tag.get("src")
+    for address in found(path, "//a/@href | //link/@href | //script/@src | //img/@src"):
         parts = urlsplit(address)
         if parts.scheme or parts.netloc:
             continue
@@ -39,16 +46,19 @@ def dead_links(path):
 
 def remote_parts(path):
     """Scripts, styles, pictures and frames that a page would fetch from elsewhere."""
-    loading = "script[src], img[src], iframe[src], link[rel=stylesheet], link[rel=icon]"
-    for tag in soup(path).select(f"{loading}, link[rel=preload]"):
-        address = tag.get("src") or tag.get("href") or ""
+    kept = "@rel='stylesheet' or @rel='icon' or @rel='preload'"
+    parts = f"//script/@src | //img/@src | //iframe/@src | //link[{kept}]/@href"
+    for address in found(path, parts):
         if urlsplit(address).netloc:
             yield f"loads {address}"
 
 
 def failed_markup(path):
     """Traces of roles, citations or outputs that went wrong."""
-    for tag in soup(path).select(".system-message, .problematic, .output.traceback"):
+    text = path.read_text(encoding="utf-8")
+    if not any(trace in text for trace in TRACES):
+        return
+    for tag in soup(path).select(FAILED):
         yield f"{tag.get('class')}: {tag.get_text()[:80]}"
     for tag in soup(path).select(".output.stderr"):
         yield f"a notebook warned: {tag.get_text()[:120]}"

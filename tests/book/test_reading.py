@@ -44,6 +44,23 @@ QUERIES = {
     "Theorem 2": "12_randomised",
     "Corollary 3": "12_randomised",
     "Equation (1)": "02_wrls",
+    "off-policy": "off_policy",
+    "logistic": "clicks",
+    "many users": "fleet",
+    "MASTER": "part6_field/master",
+    "own environment": "own_environment",
+    "delayed rewards": "own_loop",
+    "which algorithm": "choose",
+    "how to choose gamma": "choose",
+    "Gaussian process": "walks",
+    "change point": "part6_field/changes",
+    "weather": "rain",
+    "trust region": "07_prior",
+    "licence": "intro",
+    "open bandit": "off_policy",
+    "JavaScript": "part5_use/live",
+    "posterior sampling": "16_thompson",
+    "lambda": "02_wrls",
 }
 # The three best pages for a query: what the page shows, without drawing it.
 FIRST_THREE = """query => Search._performSearch(...Search._parseQuery(query))
@@ -92,6 +109,24 @@ def test_pictures_are_drawings(html):
     for source in drawn:
         name = pathlib.Path(source).name
         assert (html / "_images" / name).stat().st_size < 210_000, name
+
+
+SMALLEST_LETTER = 9  # pixels
+ON_A_PHONE = 544  # pixels a picture has at least, see custom.css
+LETTERS = re.compile(r"scale\((0\.\d+) -0\.\d+\)")  # of a font of 100 points
+WIDTH = re.compile(r'viewBox="0 0 ([\d.]+) ')
+
+
+def test_letters_in_drawings_can_be_read_on_a_phone(html):
+    """Every drawing of a cell, by the size of its letters in its own units."""
+    small = {}
+    for path in sorted((html / "_images").glob("*.svg")):
+        text = path.read_text(encoding="utf-8")
+        letters = [float(size) for size in LETTERS.findall(text)]
+        if letters:
+            pixels = 100 * min(letters) * ON_A_PHONE / float(WIDTH.search(text)[1])
+            small |= {path.name: round(pixels, 1)} if pixels < SMALLEST_LETTER else {}
+    assert not small
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +229,33 @@ def test_statements_are_listed_by_title(html):
     names = [tag.get_text() for tag in soup.select("table.indextable a code")]
     assert any(name.startswith("Theorem ") for name in names)
     assert sum(": " in name for name in names) > 0.9 * len(names) > 20
+
+
+PRINTED = """() => {
+  const style = selector => getComputedStyle(document.querySelector(selector));
+  return {title: style('.bd-article h1').display, second:
+    style('#jb-print-docs-body').display, code: style('div.cell_input').breakInside,
+    table: style('.bd-article table').breakInside, menu: style('.bd-header').display};
+}"""
+
+
+def test_paper_has_one_title_and_whole_frames(chapter):
+    """The title with its number, no frame cut, no page left empty by a long table."""
+    chapter.tab.emulate_media(media="print")
+    printed = chapter.tab.evaluate(PRINTED)
+    chapter.tab.emulate_media(media="screen")
+    wanted = {"title": "block", "second": "none", "menu": "none"}
+    assert printed == wanted | {"code": "avoid", "table": "auto"}
+
+
+def test_every_table_that_a_cell_computes_has_a_caption(html):
+    tables = [
+        (entry, table)
+        for entry in ENTRIES
+        for table in links.soup(links.html_of(entry, html)).select(".cell_output table")
+    ]
+    bare = [(entry, t.get_text()[:60]) for entry, t in tables if not t.caption]
+    assert len(tables) > 90 and not bare
 
 
 def test_tables_are_numbered_and_zero_has_no_sign(html):

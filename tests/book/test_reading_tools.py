@@ -88,6 +88,18 @@ def test_zero_in_a_table_has_no_sign():
     assert text == "<td>0.00</td><td class='x'>0</td><td>-0.01</td><td>-0.5</td>"
 
 
+def test_a_cell_may_say_the_caption_of_its_table():
+    said = {"mystnb": {"table": {"caption": "less < more"}}}
+    cell = nodes.container(nb_element="cell_code", cell_metadata=said)
+    raw = nodes.raw("", '<table class="a"><tr></tr></table>', format="html")
+    cell += nodes.container("", raw)
+    caption = table_numbers.said_by_the_cell(raw)
+    text = table_numbers.with_caption(raw.astext(), caption)
+    assert text.startswith('<table class="a"><caption>less &lt; more</caption><tr>')
+    assert table_numbers.with_caption(text, "another") == text  # its own comes first
+    assert table_numbers.said_by_the_cell(nodes.raw()) == ""
+
+
 def test_items_of_the_paper_lead_to_labels():
     items = search_words.items_by_label()
     assert "Lemma 3" in items["lem-prior-term"]
