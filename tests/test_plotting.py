@@ -316,7 +316,7 @@ def test_interval_plot_wants_names():
     frame = pd.DataFrame({"difference": [1.0], "low": [0.0], "high": [2.0]}, ["mine"])
     [name] = plotting.interval_plot(frame).get_yticklabels()
     assert name.get_text() == "mine"
-    with pytest.raises(ValueError, match="names in its column policy, got 0"):
+    with pytest.raises(ValueError, match="name its policies, got numbers such as 0"):
         plotting.interval_plot(frame.reset_index())
 
 
