@@ -201,3 +201,14 @@ def test_links_between_chapters_lead_to_pages():
     assert goal == writer.pages[2].get_object() and "/A" not in links[1]
     assert "/Dest" not in links[2] and "/A" not in links[2]
     assert [item.title for item in writer.outline] == ["A", "B"]
+
+
+def test_contents_are_in_parts():
+    make_pdf = pytest.importorskip("make_pdf")
+    parts = make_pdf.opened_parts()
+    opening = next(a for a in parts if a.endswith("01_problem.html"))
+    assert parts[opening].startswith("Part I")
+    titles = [(opening, "One & all"), ("file:///b.html", "Two")]
+    rows = list(make_pdf.contents(titles, [5, 12], parts))
+    assert len(rows) == 3 and 'class="part"' in rows[0] and "Part I" in rows[0]
+    assert "One &amp; all" in rows[1] and ">5<" in rows[1] and ">12<" in rows[2]

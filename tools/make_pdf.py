@@ -19,6 +19,7 @@ import urllib.parse
 import zipfile
 
 import build_book
+import yaml
 from common import BUILD, HTML, ROOT
 
 sys.path.insert(0, str(ROOT))
@@ -67,13 +68,30 @@ def printed(tab, address):
     )  # fmt: skip
 
 
+def contents(titles, starts, parts):
+    """Rows of the table of contents: each page under the part that it opens."""
+    for (address, title), start in zip(titles, starts, strict=True):
+        if address in parts:
+            yield f'<tr><td class="part">{markup.escape(parts[address])}</td></tr>'
+        link = f'<a href="{markup.escape(address)}">{markup.escape(title)}</a>'
+        yield f'<tr><td>{link}</td><td align="right">{start}</td></tr>'
+
+
+def opened_parts():
+    """The captions of the book's parts by the address of their first page."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    first = {
+        part["caption"]: next(build_book.toc_entries(part["chapters"]))
+        for part in toc["parts"]
+    }
+    return {
+        (HTML / f"{entry}.html").as_uri(): caption for caption, entry in first.items()
+    }
+
+
 def front_matter(tab, titles, starts):
     """Title page and contents; `starts` are page numbers, or None on the first try."""
-    rows = "".join(
-        f'<tr><td><a href="{markup.escape(address)}">{markup.escape(title)}</a></td>'
-        f'<td align="right">{starts[i] if starts else 999}</td></tr>'
-        for i, (address, title) in enumerate(titles)
-    )
+    rows = "".join(contents(titles, starts or [999] * len(titles), opened_parts()))
     tab.set_content(
         f"<style>{STYLE}</style><h1 style='margin-top:35vh;font-size:34px'>{TITLE}</h1>"
         "<p>A book that runs. Text CC BY 4.0, code MIT.</p>"
