@@ -43,6 +43,8 @@ def changes(base, **options):
 MAKERS = [mixture, bandit, warm, surprise, changes]
 #: What all of them are compiled for; `test_plain_python.py` tries the other bases.
 COMPILED = ["WSBLinUCB", "DLinTS"]
+#: A mixture also around a policy that draws one number for all arms.
+MIXED = [*COMPILED, "WSBRandLinUCB"]
 
 
 def pairs(names, makers):
@@ -53,9 +55,14 @@ def pairs(names, makers):
             (name, maker)
             for maker in makers
             for name in names
-            if PLAIN or maker is mixture or name in COMPILED
+            if PLAIN or name in (MIXED if maker is mixture else COMPILED)
         ],
     )
+
+
+def bases(names):
+    """What a mixture is put around: all in plain Python, a few compiled."""
+    return pytest.mark.parametrize("name", names if PLAIN else MIXED)
 
 
 def play(policy, seed=0, rounds=25):
@@ -103,7 +110,7 @@ def test_grid_refuses(args, word):
 # --- the experts ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", WITH_DISCOUNT)
+@bases(WITH_DISCOUNT)
 @pytest.mark.parametrize("d", [1, 3])
 def test_members_learn_as_policies_of_their_own(name, d):
     policy = mixture(zoo.make(name, d=d))
@@ -177,7 +184,7 @@ def brute_force_evidence(name, d, X, rewards, rho, discounts=GRID):
 
 
 @pytest.mark.parametrize("d", [1, 3])
-@pytest.mark.parametrize("name", zoo.SEVEN)
+@bases(zoo.SEVEN)
 def test_evidence_equals_brute_force(name, d):
     policy = mixture(zoo.make(name, d=d), evidence_discount=0.93)
     X, rewards = data(d, rounds=12)

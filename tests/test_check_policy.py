@@ -7,6 +7,7 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from tests.kernels import PLAIN
 from wsbnb.exploration import Optimism, Thompson
 from wsbnb.weights import Polynomial, SlidingWindow
 
@@ -36,7 +37,8 @@ COMPOSED = [
 ]
 
 
-@pytest.mark.parametrize("policy", COMPOSED, ids=range(4))
+# Compiled, each costs seconds: every type once; `test_plain_python.py` tries all pairs.
+@pytest.mark.parametrize("policy", COMPOSED if PLAIN else COMPOSED[::3])
 def test_compositions_keep_their_promises_too(policy):
     done = wsbnb.check_policy(policy)
     assert "many rows equal one by one" in done and "reset equals new" in done

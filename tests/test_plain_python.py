@@ -18,7 +18,9 @@ FILES = {
     "kernels_penalty": "",
     "kernels_vectors": "",
     "exploration": "",
-    "adaptive": "one_expert or statistic_equals",
+    "adaptive": "one_expert or members_learn or evidence_equals or statistic_equals",
+    "adaptive_interface": "of_a_mixture",
+    "check_policy": "compositions",
     "adaptive_files": "keeps_every_bit",
 }
 
