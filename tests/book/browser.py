@@ -176,6 +176,21 @@ def horizontal_overflow(visit):
     yield from visit.tab.evaluate(WIDEST)
 
 
+CUT_TABLES = """() => [...document.querySelectorAll('.bd-article table')].filter(
+  table => table.scrollWidth > table.clientWidth + 1 && table.checkVisibility()
+).flatMap(table => {
+  const name = table.textContent.trim().slice(0, 40);
+  if (table.matches('.autosummary')) return ['summary must be moved sideways: ' + name];
+  return ['auto', 'scroll'].includes(getComputedStyle(table).overflowX)
+    ? [] : ['table is cut: ' + name];
+})"""
+
+
+def cut_tables(visit):
+    """Tables whose right side cannot be reached, or not without moving a summary."""
+    yield from visit.tab.evaluate(CUT_TABLES)
+
+
 PICTURES = """() => [...document.querySelectorAll('.cell_output img')].map(image =>
   [image.getAttribute('src'), image.getBoundingClientRect().width, image.naturalWidth])
 """

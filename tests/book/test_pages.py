@@ -36,6 +36,7 @@ def test_page_from_file(entry, browser, html):
             *look.poor_contrast(visit, "dark"),
             *look.horizontal_overflow(visit),  # from here on as on a telephone
             *look.squeezed_pictures(visit),
+            *look.cut_tables(visit),
             *look.requests_outside(visit),
             *look.script_errors(visit),
         ]
