@@ -1,5 +1,6 @@
 """The Sphinx extensions and tools of the book, on small examples."""
 
+import fnmatch
 import io
 import pathlib
 import sys
@@ -203,6 +204,17 @@ def test_links_between_chapters_lead_to_pages():
     assert goal == writer.pages[2].get_object() and "/A" not in links[1]
     assert "/Dest" not in links[2] and "/A" not in links[2]
     assert [item.title for item in writer.outline] == ["A", "B"]
+
+
+def test_live_scripts_stay_away_from_paper():
+    """What the pages ask for in order to play is what the printing tab refuses."""
+    make_pdf = pytest.importorskip("make_pdf")
+    asked = ("live/core.js?v=6b", "live/widgets.js", "live-wasm.js?v=04a")
+    for name in asked:
+        address = f"file:///book/html/_static/{name}"
+        assert any(fnmatch.fnmatch(address, form) for form in make_pdf.LIVE), name
+    other = "file:///book/html/_static/mathjax/tex-mml-chtml.js"
+    assert not any(fnmatch.fnmatch(other, form) for form in make_pdf.LIVE)
 
 
 def test_contents_are_in_parts():

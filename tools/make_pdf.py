@@ -3,7 +3,7 @@
 python tools/make_pdf.py          _build/wsbnb.pdf from _build/html, through a browser
 python tools/make_pdf.py --zip    _build/wsbnb-html.zip, the pages as they are
 
-Each page is printed by Chromium, with its folds open and its live figures at rest.
+Each page is printed by Chromium, with its folds open and still pictures for live ones.
 A title page and a table of contents with page numbers come first; links between
 chapters lead to pages of the PDF.
 """
@@ -37,12 +37,8 @@ OPEN_EVERYTHING = """async () => {
   document.documentElement.dataset.theme = 'light';
   for (const image of document.images) image.loading = 'eager';
   await Promise.all([...document.images].map(image => image.decode().catch(() => 0)));
-  for (const live of document.querySelectorAll('.wsbnb-live')) {  // begin when seen
-    live.scrollIntoView();
-    await new Promise(done => setTimeout(done, 100));
-  }
 }"""
-LIVE = "() => !document.querySelector('.wsbnb-live:not([data-ready])')"
+LIVE = "**/_static/live*/**", "**/_static/live*.js*"  # their scripts, see printing_tab
 TITLE = "Weighted sequential Bayesian bandits"
 STYLE = (
     "body{font:15px/1.7 Georgia,serif;margin:0 4em} td{padding:0 1em .1em 0}"
@@ -52,6 +48,14 @@ SHEET = "position:relative;height:297mm;break-after:page;font:9px sans-serif;col
 AT = "position:absolute;right:16mm;bottom:8.6mm"
 
 
+def printing_tab(browser):
+    """A tab in which live figures stay the still pictures that the library drew."""
+    tab = browser.new_page()
+    for scripts in LIVE:
+        tab.route(scripts, lambda route: route.abort())
+    return tab
+
+
 def printed(tab, address):
     """One page of the book as PDF."""
     tab.goto(address, wait_until="load")
@@ -59,7 +63,6 @@ def printed(tab, address):
         "() => !window.MathJax || MathJax.startup.promise.then(() => true)"
     )
     tab.evaluate(OPEN_EVERYTHING)
-    tab.wait_for_function(LIVE)
     tab.emulate_media(media="print", color_scheme="light")
     return tab.pdf(
         format="A4", scale=0.8, print_background=True, margin=MARGINS,
@@ -191,7 +194,7 @@ def make_pdf(target=PDF):
             raise SystemExit("No browser: install chromium, or set WSBNB_BROWSER.")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         stack.callback(browser.close)
-        tab = browser.new_page()
+        tab = printing_tab(browser)
         parts = [printed(tab, address) for address, _ in titles]
         before = page_count(front_matter(tab, titles, None))
         starts, here = [], before + 1
