@@ -11,8 +11,17 @@ document.addEventListener("DOMContentLoaded", () => {
     return allPlaces(...words).reverse().filter(isNew).reverse(); // the best come last
   };
   const wholeText = Search.htmlToText;
+  const names = (
+    "alpha α beta β gamma γ delta δ epsilon ε varepsilon ε eta η theta θ lambda λ mu μ nu ν " +
+    "pi π sigma σ tau τ varphi φ phi φ chi χ omega ω Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ " +
+    "sqrt √ le ≤ leq ≤ ge ≥ geq ≥ cdot · times × in ∈ sum ∑ to → infty ∞ ldots … dots … sim ~ " +
+    "approx ≈ pm ± transpose ᵀ R ℝ E 𝔼 P ℙ Normal N norm ‖ abs | max max min min log log exp exp"
+  ).split(" ");
+  const sign = Object.fromEntries(names.map((n, i) => [n, names[i + 1]]).filter((_, i) => i % 2 === 0));
   const withoutTeX = (text) =>
-    text.replace(/\\[()[\]]/g, "").replace(/\\([a-zA-Z]+)/g, "$1 ").replace(/[{}\\]/g, "");
+    text.replace(/\\[()[\]]/g, "")
+      .replace(/\\([a-zA-Z]+)/g, (_, name) => sign[name] ?? "")
+      .replace(/[{}\\]/g, "");
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     const hidden = [
@@ -23,6 +32,10 @@ document.addEventListener("DOMContentLoaded", () => {
     page.querySelectorAll(".math").forEach((e) => {
       e.textContent = withoutTeX(e.textContent);
     });
+    const place = anchor ? page.getElementById(decodeURIComponent(anchor.slice(1))) : null;
+    const said = place?.closest("dt") && place.closest("dl")?.querySelector("#" +
+      CSS.escape(place.id) + " ~ dd"); // a term of the glossary and what it means
+    if (said) place.append(" ", said.textContent);
     const text = wholeText(page.documentElement.outerHTML, anchor);
     return text.replace(/\s+/g, " ");
   };

@@ -81,6 +81,27 @@ def test_search_gives_the_right_page(query, searching):
     assert any(QUERIES[query] in link for link in first), first
 
 
+@pytest.mark.parametrize("query", ["regret", "Table 3"])
+def test_a_place_is_listed_once(query, searching):
+    searching.tab.wait_for_function("() => Search.hasIndex()")
+    found = searching.tab.evaluate(
+        "query => Search._performSearch(...Search._parseQuery(query))"
+        ".map(([page, title]) => page + title)",
+        query,
+    )
+    assert len(found) > 3 and len(set(found)) == len(found)
+
+
+TERM = """<div role="main"><dl><dt id="term-x">width</dt><dd>At most
+<span class="math">\\(\\norm{\\theta_t} \\le \\sqrt{d}\\)</span>.</dd></dl></div>"""
+
+
+def test_snippets_are_words_and_signs(searching):
+    """A term comes with what it means, and a formula without TeX's names."""
+    text = searching.tab.evaluate("html => Search.htmlToText(html, '#term-x')", TERM)
+    assert text.strip() == "width At most ‖θ_t ≤ √d."
+
+
 MOST_BYTES = 1_200_000
 
 
