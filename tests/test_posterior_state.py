@@ -285,3 +285,10 @@ def test_only_a_linear_posterior_serves_a_fleet_and_checks_its_noise():
     assert len(wsbnb.Fleet(zoo.make("WSBLinTS"), users=2).mean([0, 1])) == 2
     with pytest.raises(ValueError, match="template"):
         wsbnb.Fleet(zoo.make("LogisticTS"), users=2)
+
+
+def test_a_window_that_no_memory_holds_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr(wsbnb._validate, "MOST_NUMBERS", 100)
+    assert posterior(weights.SlidingWindow(50)).dim == 2
+    with pytest.raises(ValueError, match="length must be small enough"):
+        posterior(weights.SlidingWindow(51))

@@ -158,6 +158,17 @@ def test_masked_numbers_of_users_arms_and_rounds_are_refused():
     assert calls.same(calls.whole_state(fleet), before)
 
 
+def test_rows_of_unequal_length_are_refused_by_name():
+    """No array, and NumPy names nothing when it says so."""
+    ragged, fleet = [[1, 2], [3]], catalogue.fleet()
+    with pytest.raises(TypeError, match="users must be"):
+        fleet.pull(ragged, np.eye(3))
+    with pytest.raises(TypeError, match="x must be"):
+        fleet.predict(2, ragged)
+    with pytest.raises(TypeError, match="discounts must be"):
+        wsbnb.ChangePoints(catalogue.base(), discounts=ragged)
+
+
 @pytest.mark.parametrize("path", [7, 1.5, None, b"x", ["a"], np.array(3)])
 def test_what_is_no_path_is_refused(path):
     """A number would name an open file."""

@@ -196,6 +196,8 @@ class WSBPosterior:
         """Forget everything: back to the prior and to round 0."""
         self._history: Any = None if self._rule else ([], [], [])
         window = getattr(self._rule, "length", None)
+        if window is not None:
+            _validate.room("length", window, window * self.dim)
         state = memory.new_state(self._prior, self._squares, self._new_bound(), window)
         self._set_learnt(state)
 

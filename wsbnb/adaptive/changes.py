@@ -319,7 +319,10 @@ class ChangePoints(AdaptivePolicy):
 
 
 def _discounts(discounts, base):
-    if discounts is not None and np.size(discounts) == 0:
+    if (
+        discounts is not None
+        and not _validate.finite_array("discounts", discounts).size
+    ):
         return np.zeros(0)
     return checked_discounts(DISCOUNTS if discounts is None else discounts, base)
 

@@ -86,11 +86,10 @@ class Fleet(Users):
         int or array of int of shape (n,)
             The rows to play; ties go to the lowest index.
         """
-        single = np.ndim(users) == 0
         with self._numbers(users) as who:
             groups = events.arm_groups(X, len(who), self._dim)
             chosen = self._choose(who, groups)
-        return int(chosen[0]) if single else chosen
+        return int(chosen[0]) if np.ndim(users) == 0 else chosen
 
     def _choose(self, who, groups):
         drawing = self._turns.drawing

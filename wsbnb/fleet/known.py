@@ -129,7 +129,8 @@ class Users:
         mean, std : arrays of shape (n,)
         """
         with self._numbers(users) as who:
-            X = _validate.matrix("x", np.atleast_2d(x), len(who), self._dim)
+            rows = np.atleast_2d(_validate.finite_array("x", x))
+            X = _validate.matrix("x", rows, len(who), self._dim)
             work, sums = self._scratch(1)
             out = np.empty((len(who), 2))
             sound(fleet.predict(self._prior, self._users, work, sums, who, X, out))
