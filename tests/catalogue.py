@@ -305,6 +305,9 @@ def objects():
         zoo.make("WSBLinUCB", D), discounts=(0.9, 1.0), horizon=20
     )
     found["SurpriseRestart"] = wsbnb.SurpriseRestart(base())
+    found["ChangePoints"] = wsbnb.ChangePoints(base())
+    found["Master"] = wsbnb.adaptive.Master(zoo.make("WSBLinUCB", D), horizon=64)
+    found |= {name: zoo.make(name, D) for name in (*zoo.LOGISTIC, "RandomWalkLinTS")}
     mean, cov = zoo.prior(D)
     prior = dict(prior_mean=mean, prior_cov=cov, noise_std=zoo.SIGMA)
     for word, rule in RULES.items():
@@ -366,6 +369,7 @@ METHODS = {
     "prior_cov": lambda: zoo.prior(D)[1],
     "index": lambda: [0, 2],
     "at": 2,
+    "rounds": 5,
 }
 #: `copy` is tested with the files; `compiled` is for the kernels; names are free text.
 NOT_METHODS = {

@@ -292,3 +292,19 @@ def test_a_window_that_no_memory_holds_is_refused_by_name(monkeypatch):
     assert posterior(weights.SlidingWindow(50)).dim == 2
     with pytest.raises(ValueError, match="length must be small enough"):
         posterior(weights.SlidingWindow(51))
+
+
+@pytest.mark.parametrize("steps", [0.0, 5e-324, 1e-308, 1e-160, 1e-149])
+@pytest.mark.parametrize("rate", [0.0, 1e-150, 0.02])
+def test_almost_no_time_changes_almost_nothing(rate, steps):
+    post = posterior(weights.RandomWalk(rate))
+    post.update([1.0, 0.0], 1.0)
+    mean = post.mean
+    post.decay(steps)
+    np.testing.assert_allclose(post.mean, mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e-151, 1e151])
+def test_rates_beyond_what_can_be_squared_are_refused(rate):
+    with pytest.raises(ValueError, match="rate must lie between"):
+        weights.RandomWalk(rate)

@@ -134,6 +134,9 @@ def test_a_refused_batch_changes_nothing_for_any_user():
         assert calls.same(calls.whole_state(fleet), before)
     with pytest.raises(ValueError, match="X"):
         fleet.pull([0, 1], np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="finite score"):  # draws, and takes it back
+        fleet.pull(0, 1.7e308 * np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]))
+    assert calls.same(calls.whole_state(fleet), before)
     with pytest.raises(ValueError, match="users must leave room in memory"):
         with little_memory():
             wsbnb.Fleet(catalogue.base(), users=2**40)
@@ -189,6 +192,8 @@ def learn(thing, rounds, seed):
     chosen = []
     for arms, paid in zip(X, rewards, strict=True):
         k = thing.pull(arms) if isinstance(thing, wsbnb.Policy) else 0
+        if isinstance(getattr(thing, "posterior", None), wsbnb.LogisticPosterior):
+            paid = paid > 0.0  # clicks
         thing.update(arms[k], paid[k])
         chosen.append(k)
     return chosen

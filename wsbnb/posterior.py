@@ -289,6 +289,8 @@ class WSBPosterior:
 
     def _pass_time(self, steps, exploration):
         steps = _validate.nonnegative("steps", steps)
+        if steps < _validate.SMALLEST:
+            steps = 0.0  # no clock notices it, and one over it may overflow
         rule = getattr(self._rule, "rule", self._rule)  # clicks have one within
         kinds = estimate.Exponential | estimate.Polynomial | estimate.RandomWalk
         fractional = isinstance(rule, kinds)

@@ -514,6 +514,8 @@ class RandomWalk(WeightRule):
 
     def __post_init__(self) -> None:
         value = _validate.nonnegative("rate", self.rate)
+        if value:
+            _validate.ordinary("rate", value)
         object.__setattr__(self, "rate", value)
 
     def _weights(self, s, t):

@@ -107,6 +107,7 @@ class Fleet(Users):
             with drawing:  # unless another thread has drawn meanwhile
                 if self._draws == mine:
                     self._rng.bit_generator.state = before
+                    self._draws -= 1
             raise ValueError(f"{_NO_SCORES}, got none for event {numbers[served]}")
         return chosen
 
