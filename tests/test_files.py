@@ -12,6 +12,7 @@ import pytest
 
 from tests import zoo
 from wsbnb import _files
+from wsbnb.kernels import compiling, rounds
 from wsbnb.paper import cli
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -36,6 +37,8 @@ def test_an_error_names_the_file_that_was_asked_for(
     with monkeypatch.context() as patched:
         target = _files.Path if when == "open" else os
         patched.setattr(target, when, fail)
+        if when == "open":  # nor can what is not there be removed, if read-only
+            patched.setattr(_files.Path, "unlink", fail)
         with pytest.raises(OSError) as caught:
             _files.replace_file(path, b"new")
     assert caught.value.errno == number and caught.value.filename == str(path)
@@ -118,3 +121,26 @@ def test_other_programs_keep_their_tracebacks(tmp_path):
     for words in (["-c", code], ["-m", "mine"], ["mine.py"]):
         done = subprocess.run([sys.executable, *words], env=variables, cwd=tmp_path)
         assert done.returncode == 0
+
+
+def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(capsys, monkeypatch):
+    """A full disk costs the time to compile, not the run."""
+    monkeypatch.delenv(compiling.QUIET, raising=False)
+    kept = []
+
+    def save(key, data):
+        if kept:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        kept.append((key, data))
+
+    attempt = compiling._if_there_is_room(save)
+    attempt("one", b"1")
+    assert capsys.readouterr().err == ""
+    attempt("two", b"2")
+    assert kept == [("one", b"1")]
+    said = capsys.readouterr().err
+    assert said.startswith("wsbnb: cannot keep compiled code (No space left")
+    assert len(said.splitlines()) == 1
+    stored = getattr(rounds.play, "_cache", None)  # none with the compiler switched off
+    if stored is not None:
+        assert stored._cache_file.save.__wrapped__.__name__ == "save"

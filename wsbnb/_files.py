@@ -1,5 +1,6 @@
 """Files that are whole or not there."""
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -49,7 +50,8 @@ def replace_file(path: FilePath, *data: Any) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder that may not be written says so
+            temporary.unlink()
         # Say where the file was to be, not the hidden name of its first half.
         raise type(error)(error.errno, error.strerror, str(path)) from error
     except BaseException:

@@ -202,9 +202,9 @@ def drift_sum_bound(
         return float(scale * B * _largest_coefficient(W))
     gamma = check.discount("discount", discount)
     if form == "printed":
-        if B == 0.0:
-            return 0.0
-        return float(2.0 * scale * B / (1 - gamma) ** 1.5) if gamma < 1 else np.inf
+        push = scale * B
+        # Without forgetting it is infinite, unless there is nothing to push.
+        return float(2.0 * push / np.float64(1.0 - gamma) ** 1.5) if push else 0.0
     return float(scale * B * _largest_exponential_coefficient(gamma, T))
 
 

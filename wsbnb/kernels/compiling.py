@@ -1,5 +1,6 @@
 """How the kernels are compiled: options, choice by type, the cache, a word of it."""
 
+import functools
 import hashlib
 import inspect
 import os
@@ -41,7 +42,21 @@ def entry(function):
     stored = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if stored is not None:  # not with the compiler switched off
         stored._source_stamp = _sources()
+        stored.save = _if_there_is_room(stored.save)
     return dispatcher
+
+
+def _if_there_is_room(save):
+    """Keep compiled code if the disk allows it; without it the next start compiles."""
+
+    @functools.wraps(save)
+    def attempt(*arguments):
+        try:
+            save(*arguments)
+        except OSError as error:
+            _say(f"cannot keep compiled code ({error.strerror}); it is made again")
+
+    return attempt
 
 
 def _sources():
@@ -123,14 +138,13 @@ class _Notice(event.Listener):
 
     def say(self):
         self.said = True
-        if os.environ.get(QUIET):
-            return
-        print(
-            "wsbnb: compiling for the first call, a few seconds; the result is kept "
-            f"(silence this with {QUIET}=1)",
-            file=sys.stderr,
-            flush=True,
-        )
+        _say("compiling for the first call, a few seconds; the result is kept")
+
+
+def _say(words):
+    if not os.environ.get(QUIET):
+        text = f"wsbnb: {words} (silence this with {QUIET}=1)"
+        print(text, file=sys.stderr, flush=True)
 
 
 event.register("numba:compile", _Notice())

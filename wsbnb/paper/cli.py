@@ -49,7 +49,10 @@ def _advice(error):
     """What to do about a file that cannot be written, in one line."""
     where = f" {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
-        return f"the disk is full{where}; free some space and run the same command"
+        return (
+            f"cannot write{where}: the disk is full; free some space and run the same "
+            "command"
+        )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return (
             f"cannot write{where} ({error.strerror}); give --out and --cache folders "
