@@ -74,6 +74,22 @@ def test_a_solution_is_named_after_its_exercise():
     assert names == ["Solution: Too long", "Solution: Too short", "Code: Exercises"]
 
 
+def test_the_name_of_a_solution_does_not_tell_the_answer():
+    section = nodes.section(ids=["s"])
+    section += nodes.paragraph("", "", nodes.strong("", "3. Is it true?"))
+    cell = fold("# Solution 3. No, never.\nassert not x")
+    cell["cell_metadata"] = {"tags": ["hide-cell", "solution"]}
+    section += cell
+    fold_names.name_folds(None, section)
+    assert cell["prompt_show"] == "Solution: Is it true?"
+
+
+def test_folds_are_read_aloud_by_their_names():
+    context = {"body": f"<summary{fold_names.LABEL}><p>Code: x</p></summary>"}
+    fold_names.let_names_be_heard(None, "page", "page.html", context, None)
+    assert context["body"] == "<summary><p>Code: x</p></summary>"
+
+
 # --- search ---------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from docutils import nodes
 # Prompts that say no more than what every other fold says.
 GENERAL = re.compile(r"(Show|Hide) (code cell \{type\}|the (checks?|code|solution))")
 DRAWS = re.compile(r"\bplt\.|\bplotting\.(?!styled_table)|\bax\.|\.plot\(|\bfig\b")
+LABEL = ' aria-label="Toggle hidden content"'
 LONGEST = 70
 
 
@@ -65,6 +66,17 @@ def exercise_above(cell):
     return ""
 
 
+def is_solution(cell):
+    tags = cell.get("cell_metadata", {}).get("tags", [])
+    return "solution" in tags or cell["prompt_show"].endswith("solution")
+
+
+def let_names_be_heard(app, pagename, templatename, context, doctree):
+    """Without myst-nb's label, which would be read aloud in place of the name."""
+    if "body" in context:
+        context["body"] = context["body"].replace(LABEL, "")
+
+
 def name_folds(app, doctree):
     taken = {}
     for cell in doctree.findall(nodes.container):
@@ -72,7 +84,7 @@ def name_folds(app, doctree):
             continue
         code = next(iter(cell.findall(nodes.literal_block)), None)
         name = name_of(code.astext() if code is not None else "", title_above(cell))
-        if cell["prompt_show"].endswith("solution"):
+        if is_solution(cell):  # its first words would tell the answer
             name = f"Solution: {exercise_above(cell) or title_above(cell)}"
         taken[name] = taken.get(name, 0) + 1
         if taken[name] > 1:  # two of one section are told apart by a number
@@ -82,4 +94,5 @@ def name_folds(app, doctree):
 
 def setup(app):
     app.connect("doctree-read", name_folds)
+    app.connect("html-page-context", let_names_be_heard)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
