@@ -161,6 +161,31 @@ def test_masked_numbers_of_users_arms_and_rounds_are_refused():
     assert calls.same(calls.whole_state(fleet), before)
 
 
+@pytest.mark.parametrize(
+    "name, word, changes",
+    [
+        ("noise_radius", "round", {"split": "none"}),
+        ("noise_radius", "horizon", {"split": "none"}),
+        ("bounds.failure_probability", "horizon", {"split": "none"}),
+        ("bounds.failure_probability", "round", {"split": "horizon"}),
+        ("bounds.noise_radius_wrls", "round", {"split": "horizon"}),
+        ("tuned_discount", "n_arms", {"rule": "ucb"}),
+        ("bounds.regret_order", "n_arms", {"algorithm": "sharp"}),
+        ("bounds.regret_order", "n_arms", {"algorithm": "lower_bound"}),
+        ("bounds.randomised_constants", "n_arms", {"algorithm": "ucb"}),
+        ("bounds.regret_bound_randomised", "n_arms", {"algorithm": "ucb"}),
+        ("paper_environment", "closed_tour", {"scenario": "abrupt"}),
+    ],
+)
+def test_settings_that_are_not_used_are_checked(name, word, changes):
+    thing = calls.called()[name]
+    given = {**calls.good_arguments(name, thing)[0], **changes}
+    thing(**given)
+    for junk in (float("nan"), "x", np.ma.masked_array([1, 2], [False, True])):
+        with pytest.raises((ValueError, TypeError), match=word):
+            thing(**{**given, word: junk})
+
+
 def test_rows_of_unequal_length_are_refused_by_name():
     """No array, and NumPy names nothing when it says so."""
     ragged, fleet = [[1, 2], [3]], catalogue.fleet()

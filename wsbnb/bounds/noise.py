@@ -55,15 +55,16 @@ def failure_probability(
     """
     delta = check.probability("delta", delta)
     check.choice("split", split, SPLITS)
+    T = None if horizon is None else check.integer("horizon", horizon)
+    t = None if round is None else _check.round_numbers("round", round, minimum=1)
     if split == "none":
         return delta
     if split == "horizon":
-        if horizon is None:
+        if T is None:
             raise ValueError("horizon must be given with split='horizon', got None")
-        return delta / check.integer("horizon", horizon)
-    if round is None:
+        return delta / T
+    if t is None:
         raise ValueError("round must be given with split='anytime', got None")
-    t = _check.round_numbers("round", round, minimum=1)
     share = delta / (2.0 * t * (1.0 + np.log(t)) ** 2)
     return float(share) if np.ndim(share) == 0 else share
 

@@ -94,14 +94,15 @@ def regret_order(
     B = check.nonnegative("variation", variation)
     T = check.integer("horizon", horizon)
     check.choice("algorithm", algorithm, ALGORITHMS)
+    K = None if n_arms is None else check.integer("n_arms", n_arms)
     if algorithm == "lower_bound":
         return float(d ** (2 / 3) * B ** (1 / 3) * T ** (2 / 3))
     terms = _TABLE_1[algorithm]
     log_arms = 1.0
     if terms.arms:
-        if n_arms is None:
+        if K is None:
             raise ValueError(f"n_arms must be given for {algorithm}, got None")
-        log_arms = np.log(max(check.integer("n_arms", n_arms), 2))
+        log_arms = np.log(max(K, 2))
     drift = d**terms.drift * B
     width = d * log_arms**terms.arms * T
     gap = max(1.0 / T, np.sqrt(drift / width))  # where the two terms are equal

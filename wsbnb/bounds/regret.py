@@ -250,11 +250,12 @@ def randomised_constants(
     check.choice("form", form, FORMS)
     check.choice("algorithm", algorithm, ("ucb", "thompson"))
     T = check.integer("horizon", horizon)
+    K = None if n_arms is None else check.integer("n_arms", n_arms)
     draws = 1
     if algorithm == "thompson":
-        if n_arms is None:
+        if K is None:
             raise ValueError("n_arms must be given for Thompson sampling, got None")
-        draws = check.integer("n_arms", n_arms)
+        draws = K
     # delta = 1/T spread over T rounds; at T = 1 any share below 1 will do.
     delta = 1.0 / T if T > 1 else 0.5
     beta = _largest_noise_radius(

@@ -67,12 +67,13 @@ def tuned_discount(
     T = check.integer("horizon", horizon)
     B = check.nonnegative("variation", variation)
     check.choice("rule", rule, RULES)
+    K = None if n_arms is None else check.integer("n_arms", n_arms)
     scale = float(d)
     if rule == "sharp":
         scale = d**1.5
     if rule == "thompson":
-        if n_arms is None:
+        if K is None:
             raise ValueError("n_arms must be given with rule='thompson', got None")
-        scale = d * np.sqrt(np.log(max(check.integer("n_arms", n_arms), 2)))
+        scale = d * np.sqrt(np.log(max(K, 2)))
     gamma = 1.0 - max(1.0 / T, np.sqrt(B / (scale * T)))
     return float(max(gamma, 1.0 / T))

@@ -61,10 +61,11 @@ def paper_environment(
     """
     validate.choice("scenario", scenario, ("abrupt", "slow", "still"))
     rule = _ANCHORS[validate.choice("anchors", anchors, tuple(_ANCHORS))](4)
+    closed = validate.flag("closed_tour", closed_tour)
     if scenario == "abrupt":
         path = AbruptPath(rule)
     elif scenario == "slow":
-        path = SlowPath(rule, closed=closed_tour)
+        path = SlowPath(rule, closed=closed)
     else:
         path = StationaryPath()
     arm_rule = _ARMS[validate.choice("arms", arms, tuple(_ARMS))]
