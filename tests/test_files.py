@@ -51,6 +51,7 @@ def test_an_error_names_the_file_that_was_asked_for(
         (errno.ENOSPC, "the disk is full"),
         (errno.EROFS, "give --out and --cache folders that you may write to"),
         (errno.EACCES, "give --out and --cache folders that you may write to"),
+        (errno.ENOTDIR, "--out and --cache need a folder, but there is a file"),
     ],
 )
 def test_the_command_says_what_to_do_in_one_line(
@@ -85,6 +86,13 @@ def test_killed_writers_are_swept_up(tmp_path):
     assert len(hidden(tmp_path)) == 1
     zoo.make("Greedy").save(tmp_path / "other.json")
     assert hidden(tmp_path) == []
+
+
+def test_the_command_sweeps_where_it_writes(tmp_path):
+    left = tmp_path / f".t.csv.{_files._host()}-{2**22 + 1}-{'0' * 32}"
+    left.touch()  # no process can have this number
+    cli._write(tmp_path / "t.csv", b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
 def test_what_may_be_somebody_s_work_stays(tmp_path):

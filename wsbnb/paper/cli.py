@@ -9,7 +9,7 @@ from pathlib import Path
 
 import wsbnb
 from wsbnb import paper
-from wsbnb._files import replace_file
+from wsbnb._files import replace_file, sweep
 from wsbnb.paper.tables import DIMS, PROTOCOLS, SCENARIOS
 
 _SLOW = (
@@ -53,6 +53,8 @@ def _advice(error):
             f"cannot write{where}: the disk is full; free some space and run the same "
             "command"
         )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"--out and --cache need a folder, but there is a file:{where}"
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return (
             f"cannot write{where} ({error.strerror}); give --out and --cache folders "
@@ -259,6 +261,7 @@ def _figures(folder, kind, common, how):
 def _write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, data)
+    sweep(path.parent)  # what a killed run has left
 
 
 def _at_least(minimum):
