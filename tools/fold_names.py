@@ -61,8 +61,9 @@ def exercise_above(cell):
     siblings = cell.parent.children[: cell.parent.index(cell)] if cell.parent else []
     for node in reversed(siblings):
         for paragraph in reversed(list(node.findall(nodes.paragraph))):
-            if paragraph.children and isinstance(paragraph[0], nodes.strong):
-                return re.sub(r"^\d+\.\s*", "", paragraph[0].astext()).rstrip(".:")
+            said = [part for part in paragraph.children if part.astext()]
+            if said and isinstance(said[0], nodes.strong):
+                return re.sub(r"^\d+\.\s*", "", said[0].astext()).rstrip(".:")
     return ""
 
 
