@@ -133,6 +133,7 @@ BAD_UPDATES = [
     (([1e308, 1e308, 0.0], 1.0), ValueError, "precision"),
     (([1e12, 1e12, 0.0], 1.0), ValueError, "precision"),
     ((np.array([[1.0, 0, 0], [0, 1e200, 0]]), [1.0, 1.0]), ValueError, "precision"),
+    ((np.array(2 * [[1e150, 1, 0]]), [1e300, -1e300]), ValueError, "precision"),
     ((GOOD_X, 1.0, "no"), TypeError, "decay must be True or False, got 'no'"),
     ((GOOD_X, 1.0, 1), TypeError, "decay must be True or False, got 1"),
     ((GOOD_X, 1.0, None), TypeError, "decay must be True or False, got None"),

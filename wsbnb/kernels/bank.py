@@ -49,8 +49,7 @@ Surprise = namedtuple("Surprise", "threshold inflation")
 Changes = namedtuple("Changes", "discounted period growth share keep calm trust haste")
 
 #: What a master wants restarted: nobody, everybody before or after they have learnt
-#: from the reward, or, before it, the member of that number. From NEWCOMER downwards:
-#: after it, the member ``NEWCOMER - who``.
+#: from the reward, or, after it, from NEWCOMER downwards the member ``NEWCOMER - who``.
 NOBODY, EVERYBODY, EVERYBODY_AFTERWARDS, NEWCOMER = -1, -2, -3, -4
 
 #: Log weights are kept above this: ``exp`` of it is a number still.
@@ -487,8 +486,6 @@ def play_bank(
             raised[t] = 0 if who == NOBODY else 1
             if who == EVERYBODY:
                 _restart_everybody(prior, members, work)
-            elif who >= 0:
-                restart(prior, members, work, who)
             learn_all(prior, members, work, reward, steps, weight)
             if who == EVERYBODY_AFTERWARDS:
                 _restart_everybody(prior, members, work)

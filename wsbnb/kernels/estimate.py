@@ -158,7 +158,7 @@ def _largest_entry(sums, d):
     largest = 0.0
     for i in range(d):
         size = abs(get(sums, d, i))
-        if not size <= largest:  # larger, or not a number
+        if size > largest or size != size:  # what is not a number stays
             largest = size
     return largest
 
