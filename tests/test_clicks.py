@@ -58,15 +58,18 @@ def test_recursion_is_laplace_in_d_dimensions(d, gamma):
     with outside_on_purpose():
         post = wsbnb.LogisticPosterior(prior_mean=mean, prior_cov=cov, discount=gamma)
     dense = Dense(mean, cov, gamma)
-    rng = np.random.default_rng(d)
+    rng, weights = np.random.default_rng(d), np.zeros(0)
     for _ in range(25):
         x, r = 1.5 * rng.standard_normal(d), float(rng.choice([0.0, 1.0, 0.3]))
         age = float(rng.choice([0.0, 2.0]))
         post.update(x, r, age=age)
+        weights = np.r_[gamma * weights, gamma**age]
         dense.update(x, r, weight=gamma**age)
         np.testing.assert_allclose(post.mean, dense.mean, rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(post.precision, dense.P, rtol=1e-5, atol=1e-7)
     assert post.rounds == 25.0
+    assert post.weight_sum == pytest.approx(weights.sum())
+    assert post.squared_weight_sum == pytest.approx((weights**2).sum())
 
 
 @pytest.mark.parametrize("rule", [Restart(4), Polynomial(1.5, of="round")])

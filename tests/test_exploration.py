@@ -26,6 +26,7 @@ from wsbnb.exploration import (
     Uniform,
     Widths,
 )
+from wsbnb.kernels import explore, memory
 
 ROUNDS = 16
 RULES = {
@@ -287,7 +288,9 @@ def test_thompson(case, rule, norm):
     for arms, known in follow(case, rule, policy):
         theta = drawn(known, norm, 0.7, normals.standard_normal(arms.shape[1]))
         close(policy.scores(arms), arms @ theta)
-        assert policy.copy().pull(arms) == int(np.argmax(arms @ theta))
+        twin = policy.copy()
+        assert twin.pull(arms) == int(np.argmax(arms @ theta))
+        close(twin.posterior.mean, known.mean)  # a draw is not what is known
         said = policy.explain(arms)
         close(said["mean"], arms @ known.mean)
         close(said["width"], widths(known, "posterior", arms))
@@ -313,6 +316,21 @@ def test_uniform(way, rule):
         expected = np.eye(len(arms))[int(share * len(arms))]
         np.testing.assert_array_equal(policy.scores(arms), expected)
         close(policy.posterior.mean, known.mean)
+
+
+def test_so_many_times_as_much():
+    """What a master asks of a member: the same way to explore, rescaled."""
+    wide = explore.Widths(2.0, 3.0, explore.Plain(1.5))
+    assert explore.rescaled(wide, 0.5) == explore.Widths(1.0, 1.5, explore.Plain(1.5))
+    assert explore.rescaled(explore.Sample(3.0), 0.5) == explore.Sample(1.5)
+    assert explore.rescaled(explore.Chance(0.0), 0.5) == explore.Chance(0.0)
+
+
+def test_an_angle_of_pi_belongs_to_the_last_arm():
+    work = memory.new_work(2, 5)
+    normals = np.array([[0.0, -1.0]])
+    explore._score_chance(None, None, work, np.zeros((2, 5)), normals, 0)
+    assert work.rows[explore.SCORES, :5].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def test_a_scale_of_zero_is_greedy():

@@ -45,6 +45,7 @@ def close(fleet, user, post):
     np.testing.assert_allclose(mine.mean, post.mean, rtol=1e-8, atol=1e-10)
     assert mine.rounds == pytest.approx(post.rounds)
     assert mine.weight_sum == pytest.approx(post.weight_sum)
+    assert mine.squared_weight_sum == pytest.approx(post.squared_weight_sum)
 
 
 @pytest.mark.parametrize(("d", "K"), [(1, 1), (2, 5), (3, 1), (8, 9), (13, 17)])
@@ -405,6 +406,7 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
         (ValueError, "keep the precision", lambda f: f.update([0, 1], HUGE, [1, 1])),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's words, uncompiled
 def test_bad_input_changes_nothing(error, words, call):
     fleet = wsbnb.Fleet(template(3), users=5, rng=0)
     fleet.update([0, 1, 2, 3], X3, np.arange(4.0))

@@ -14,7 +14,7 @@ from tests.kernels import PLAIN, from_python, new_factor, random_precision
 from wsbnb.kernels import estimate, explore, linear, memory, rounds, vectors
 
 compiled_only = pytest.mark.skipif(PLAIN, reason="too slow without the compiler")
-DIMS = [1, 2, 3, 4, 5, 8, 13, 33] if PLAIN else [*range(1, 42)]
+DIMS = [1, 2, 3, 4, 5, 8, 13, 24, 33] if PLAIN else [*range(1, 42)]
 
 
 def factored(P, h):
@@ -143,7 +143,28 @@ def test_packed_and_back():
     assert (memory.precision_of(sums) == P).all() and (memory.shift_of(sums) == h).all()
     sums[np.tril_indices(11, -1)] = 7.0  # only the upper triangle counts
     assert (memory.precision_of(sums) == P).all()
-    assert sums.ctypes.data % 64 == 0
+    stack = np.array([sums, 2.0 * sums, 3.0 * sums])
+    assert (memory.precision_of(stack) == [P, 2 * P, 3 * P]).all()
+    assert (memory.shift_of(stack) == [h, 2 * h, 3 * h]).all()
+
+
+def test_arrays_begin_at_a_line_of_the_cache():
+    kept = [memory.aligned(size, 3) for size in range(1, 40)]
+    assert all(array.ctypes.data % 64 == 0 for array in kept)
+    assert all(array.flags.c_contiguous and not array.any() for array in kept)
+
+
+def test_who_allocates_what():
+    work = memory.new_work(5, 9, spare=2)
+    rows = {"factor": (8, 8), "fresh": (1,), "spare": (2, 8, 8), "vectors": (4, 8)}
+    arms = {"block": (5, 8), "tail": (5, 8), "rows": (3, 24), "said": (2,)}
+    assert {name: part.shape for name, part in work._asdict().items()} == rows | arms
+    prior = estimate.Prior(memory.packed(np.eye(5)), 1.0)
+    state = memory.new_state(prior, squares=True, window=4)
+    shapes = [(6, 8), (3,), (6, 8), (4, 5), (4,), (4,), (3,)]
+    assert [part.shape for part in memory.arrays_of(state)] == shapes
+    assert [part.shape for part in memory.new_users(7, 5)] == [(7, 20), (7, 3)]
+    assert memory.new_beliefs(2, 5).shape == (15,)
 
 
 def test_factors_of_the_rules():
@@ -222,6 +243,18 @@ def test_means_and_widths_are_dense_formulas(name, d, K):
     np.testing.assert_allclose(parts["score"], scores, rtol=1e-13)
 
 
+@pytest.mark.parametrize("d", [2, 8, 11, 17])
+def test_a_perturbed_shift(d):
+    """``h + a W^T eta`` with V~ = W^T W, for a draw in the local norm."""
+    rng = np.random.default_rng(d)
+    P, h, normals = random_precision(rng, d), *rng.standard_normal((2, d))
+    sums, v = memory.packed(P, h), memory.aligned(4, linear.stride(d))
+    _, W = factored(P, h)
+    from_python(explore._perturb)(sums, W, d, 0.7, np.array([h, normals]), 1, v)
+    expected = h + 0.7 * linalg.cholesky(P).T @ normals
+    np.testing.assert_allclose(v[estimate.THETA, :d], expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize("name", [n for n in zoo.LINEAR if n != "Uniform"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's words, uncompiled
 def test_a_matrix_that_is_not_definite_gives_no_arm(name):
@@ -234,6 +267,28 @@ def test_a_matrix_that_is_not_definite_gives_no_arm(name):
     arms, expected = np.ones((1, 2, 3)), np.zeros((4, 3))
     with pytest.raises(ValueError, match="positive definite"):
         policy._play_rounds(arms, expected, np.zeros(4))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's words, uncompiled
+def test_what_no_round_can_be_played_from(d):
+    """An infinite pivot, or an entry of h from 1e300 on, or not a number."""
+
+    def ready(row, column, value):
+        policy = zoo.make("LinTS", d)
+        policy.posterior._state.sums[:d, :d] = np.eye(d)
+        policy.posterior._state.sums[row, column] = value
+        try:
+            policy.decay(0)
+        except ValueError:
+            return False
+        return policy.posterior._work.fresh[0] == 1.0
+
+    for i in range(d):
+        assert ready(i, i, 1e300) and not ready(i, i, np.inf)
+        for sign in (1.0, -1.0):
+            assert ready(d, i, sign * np.nextafter(1e300, 0.0))
+            assert not ready(d, i, sign * 1e300) and not ready(d, i, np.nan)
 
 
 # --- many rounds ---------------------------------------------------------------------

@@ -1,12 +1,15 @@
 """The certified eigenvalue bound and the prior penalty, in the compiled round."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from scipy import linalg
 
 from tests import zoo
-from tests.kernels import PLAIN, random_precision
+from tests.kernels import PLAIN, from_python, random_precision
 from wsbnb import bounds
-from wsbnb.kernels import explore
+from wsbnb.kernels import estimate, explore, memory
 
 compiled_only = pytest.mark.skipif(PLAIN, reason="too slow without the compiler")
 pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")  # made-up worlds
@@ -117,6 +120,50 @@ def test_the_bound_fades_as_it_must():
     assert bound[0] == pytest.approx(top, rel=1e-9) and bound[0] <= top
 
 
+@pytest.mark.parametrize("f", [0.3, 0.9, 1.0])
+def test_the_bound_while_the_past_fades(f):
+    """One over the mix of the inverses, and a margin for rounding, by fractions."""
+    bound = np.array([0.3, 0.05, 0.7])
+    from_python(estimate.loosen)(bound, f)
+    exact = 1 / (Fraction(f) / Fraction(0.3) + (1 - Fraction(f)) / Fraction(0.7))
+    assert 0.8e-14 < Fraction(bound[0]) / exact - 1 < 1.2e-14
+    assert bound[1:].tolist() == [0.05, 0.7]
+    from_python(estimate.loosen)(bound, 0.0)
+    assert bound[0] == 0.7  # nothing is left but the prior
+
+
+def test_the_bound_while_a_row_leaves():
+    """It grows by the share of P that is kept, up to the bound of the prior."""
+
+    def after(kept, before=1e-4):
+        bound = np.array([before, 0.05, 0.7])
+        from_python(estimate._loosen_by_row)(bound, kept)
+        return bound[0]
+
+    for kept in (0.5, 1.5e-3):
+        assert after(kept) == pytest.approx(1e-4 / (kept - 1e-9), rel=1e-13)
+    assert after(0.5, before=0.6) == 0.7
+    edge = 1e-3 + 1e-9
+    assert edge - 1e-9 == 1e-3
+    assert after(edge) == after(0.5e-3) == after(0.0) == 0.7  # no digit is certain
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 9])
+def test_what_is_proved_about_the_eigenvalue(d):
+    rng = np.random.default_rng(d)
+    P0, X = random_precision(rng, d, 20.0), rng.standard_normal((d, d))
+    P, square = P0 + X.T @ X, P0 @ P0
+    top = linalg.eigh(square, P, eigvals_only=True)[-1]  # that of P0 P^-1 P0
+    spare = memory.new_work(d, 1, spare=2).spare
+    words = memory.packed(P), memory.packed(square), d
+    proved = from_python(explore.shifted_factor)
+    assert not proved(*words, top * (1 - 1e-9), spare)
+    assert proved(*words, top * (1 + 1e-9), spare)
+    assert proved(*words, 1.5 * top, spare)
+    R = linalg.cholesky(P - square / (1.5 * top))
+    np.testing.assert_allclose(np.triu(spare[1][:d, :d]), R, rtol=1e-9, atol=1e-12)
+
+
 def at(mean, cov0, precision, S, form):
     """The penalty that the compiled round finds for this precision matrix."""
     words = dict(prior_mean=mean, prior_cov=cov0, param_bound=S, penalty=form)
@@ -161,6 +208,7 @@ def test_exact_penalty_by_hand():
 
 #: At odd settings, and at those of Table 2: zero mean, identity, S = 1, d = 2.
 STARTS = {"odd": (*zoo.prior(4), zoo.S), "plain": (np.zeros(2), np.eye(2), 1.0)}
+STARTS["a mean of length 1"] = (np.array([1.0, 0.0]), np.eye(2), 1.0)
 
 
 @pytest.mark.parametrize("penalty", ["exact", "cxv", "triangle"])

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 #: Files, and which of their tests run once more without the compiler.
 FILES = {
     "kernels": "",
+    "kernels_bank": "",
     "kernels_penalty": "",
     "kernels_vectors": "",
     "exploration": "",

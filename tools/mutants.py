@@ -33,11 +33,32 @@ KERNELS = ["kernels", "kernels_penalty", "posterior", "exploration"]
 #: Files to mutate and the tests that look at them, quick ones first.
 TESTS = {
     "kernels/linear.py": KERNELS,
-    "kernels/estimate.py": [*KERNELS, "clicks", "posterior_object", "saving"],
+    "kernels/estimate.py": [
+        *KERNELS,
+        "kernels_window",
+        "clicks",
+        "random_walk",
+        "posterior_object",
+        "saving",
+    ],
     "kernels/explore.py": [*KERNELS, "settings_people_use"],
     "kernels/rounds.py": [*KERNELS, "settings_people_use"],
-    "kernels/bank.py": ["adaptive", "adaptive_interface", "adaptive_files"],
-    "kernels/memory.py": [*KERNELS, "posterior_object", "adaptive"],
+    "kernels/bank.py": [
+        "kernels_bank",
+        "adaptive",
+        "changes",
+        "adaptive_interface",
+        "adaptive_files",
+    ],
+    "kernels/memory.py": [
+        *KERNELS,
+        "kernels_window",
+        "posterior_object",
+        "adaptive",
+        "changes",
+        "fleet",
+    ],
+    "kernels/fleet.py": ["fleet"],
     "posterior.py": [
         "settings_people_use",
         "posterior_object",
