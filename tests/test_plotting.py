@@ -593,6 +593,7 @@ def test_figures_are_drawings_unless_they_are_large():
     pixels = base64.b64decode(large.data["image/png"])
     width = int.from_bytes(pixels[16:20], "big")  # of the picture itself
     assert width == pytest.approx(2 * large.metadata["image/png"]["width"], abs=2)
+    assert pixels[25] == 3  # a palette: a third of the bytes
 
 
 def test_a_figure_has_the_same_bytes_again():
