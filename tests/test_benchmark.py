@@ -1,6 +1,7 @@
 """The benchmark of worlds: its parts, its arithmetic, and its record."""
 
 import math
+from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -129,7 +130,7 @@ def test_master_plays_with_its_papers_constants_and_with_smaller_ones():
     assert tuned.test_margins(known.horizon)[1] < 1.0
 
 
-def test_the_quick_form_leaves_slow_policies_out(monkeypatch):
+def test_slow_policies_play_only_by_name(monkeypatch):
     names = ["LinTS", "MASTER"]
     monkeypatch.setattr(lab, "CONTENDERS", {n: paper.CONTENDERS[n] for n in names})
     played = []
@@ -139,10 +140,10 @@ def test_the_quick_form_leaves_slow_policies_out(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lab, "_tuned", tuned)
-    for words in ({}, {"policies": names}):
+    for words in ({}, {"quick": True}, {"policies": names}):
         with pytest.raises(KeyboardInterrupt):
-            paper.run_benchmark(["still"], quick=True, cache=False, **words)
-    assert played == [["LinTS"], names]
+            paper.run_benchmark(["still"], cache=False, **words)
+    assert played == [["LinTS"], ["LinTS"], names]
 
 
 def test_a_coarse_grid_is_every_other_value():
@@ -345,8 +346,8 @@ def test_command_line(tmp_path, capsys, monkeypatch):
 def test_record_is_whole():
     kept = paper.recorded_benchmark()
     assert kept.worlds == list(paper.WORLDS)
-    quick = {name for name, player in paper.CONTENDERS.items() if not player.slow}
-    assert quick <= set(kept.policies) <= set(paper.CONTENDERS)
+    players = {name for name, player in paper.CONTENDERS.items() if not player.slow}
+    assert set(kept.policies) == players
     keys = ["world", "policy", "footing"]
     assert not kept.scores.duplicated(keys).any()
     count = len(kept.worlds) * len(kept.policies) * len(FOOTINGS)
@@ -428,3 +429,24 @@ def test_tuning_rows_of_the_record_can_be_played_again():
     part = kept.tuning.query("world == 'two features' and policy == 'LinUCB'")
     found = [round(run.final(str(s)).mean(), 2) for s in player.scales]
     assert part.regret.tolist() == found
+
+
+def test_master_on_the_training_trials_can_be_played_again():
+    file = resources.files("wsbnb.paper") / "data" / "master_training.csv"
+    rows, player = pd.read_csv(file), paper.CONTENDERS["MASTER"]
+    assert set(rows["world"]) <= set(paper.WORLDS) and rows["world"].nunique() > 20
+    assert (rows.groupby("world").size() == len(player.scales)).all()
+    assert set(rows["seed"]) == {lab.TRAIN_SEED}
+    place = paper.WORLDS["few arms"]
+    run = wsbnb.simulate(
+        {str(s): lab._builder(place, player, (s, math.inf)) for s in player.scales},
+        place.environment,
+        trials=1,
+        seed=lab.TRAIN_SEED,
+        n_jobs=1,
+        progress=False,
+        points=1,
+    )
+    kept = rows[rows.world == place.name].set_index("scale")["r0"]
+    for scale in player.scales:
+        assert round(run.final(str(scale))[0], 2) == kept[scale]

@@ -49,7 +49,7 @@ class Contender:
     note : str
         What the two numbers are.
     slow : bool, default False
-        Not compiled; the quick benchmark plays it only if it is named.
+        Not compiled, and played only if it is named.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def _add_benchmark(commands):
     )
     command.set_defaults(do=_benchmark)
     add = command.add_argument
-    add("--quick", action="store_true", help="few trials, no slow policy: two minutes")
+    add("--quick", action="store_true", help="few trials: two minutes in place of ten")
     add(
         "--worlds",
         nargs="+",
