@@ -303,6 +303,24 @@ def read_and_made(code):
     return read, made
 
 
+def with_keepers(trees, names):
+    """Let a cell with a decorated function make what the decorator's cell makes, too.
+
+    A decorator of the chapter may keep the function (on a list of checks, say).
+    """
+    makers = {
+        node.name: made
+        for tree, (_, made) in zip(trees, names)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for tree, (_, made) in zip(trees, names):
+        decorators = [d for n in tree.body for d in getattr(n, "decorator_list", [])]
+        for node in (node for one in decorators for node in ast.walk(one)):
+            made |= makers.get(getattr(node, "id", ""), set())
+    return names
+
+
 def concerned(names, first, guards):
     """Cells after `first` that a change of it can reach and an assertion can notice.
 
@@ -376,6 +394,7 @@ def judge(notebook, chosen, seconds=300, tell=lambda *_: None, to_the_end=True):
     codes = [prepared(tree, name) for name, tree in cells]
     plain = [prepared(without_pictures(tree, shown), name)[0] for name, tree in cells]
     names, guards = [read_and_made(code) for code in plain], [f for _, f in codes]
+    names = with_keepers([tree for _, tree in cells], names)
     failures = dict.fromkeys([name for _, found in codes for name in found], 0)
     space, fate = quiet_namespace(), {}
     for number, (name, tree) in enumerate(cells):

@@ -135,6 +135,17 @@ def test_what_is_left_out_of_a_child_changes_no_verdict():
     assert set(found.values()) == {tool.CAUGHT} and len(found) == 4
 
 
+def test_a_function_that_a_decorator_keeps_is_reached_through_its_list():
+    """As on the page of errata: nothing names the function, and all are called."""
+    notebook = chapter(
+        "kept = []\ndef keep(f):\n    kept.append(f)\n    return f",
+        "@keep\ndef seven():\n    return 3 + 4",
+        "assert [f() for f in kept] == [7]",
+    )
+    fates = tool.judge(notebook, list(tool.mutations(notebook)), seconds=60).fate
+    assert list(fates.values()) == [tool.CAUGHT]
+
+
 def test_a_chapter_that_fails_by_itself_is_refused():
     with pytest.raises(AssertionError, match="the chapter itself fails"):
         tool.judge(chapter("x = 1 + 1", "assert x == 3"), [])
