@@ -264,6 +264,19 @@ def test_time_passes_for_all():
 # --- change points --------------------------------------------------------------------
 
 
+def test_beliefs_at_first():
+    """Every discount, and one start, are as likely; nothing has passed."""
+    known = memory.beliefs(memory.new_beliefs(2, 5), 5)
+    shares = np.exp(known.log_weights)
+    assert shares == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.0, 0.0], abs=1e-300)
+    assert known.births.tolist() == [0.0] * 5
+    assert known[2:] == (0.0, 0.0, 0.0, 0.0, 1.0)
+    counted = memory.beliefs(np.arange(15.0), 5)
+    assert counted.log_weights.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert counted.births.tolist() == [5.0, 6.0, 7.0, 8.0, 9.0]
+    assert counted[2:] == (10.0, 11.0, 12.0, 13.0, 14.0)
+
+
 def heaviest(weights, births, after):
     young = [j for j in range(len(weights)) if births[j] > after]
     best = max(young, key=lambda j: (weights[j], -j), default=-1)

@@ -46,16 +46,15 @@ TESTS = {
     "kernels/bank.py": [
         "kernels_bank",
         "adaptive",
-        "changes",
         "adaptive_interface",
         "adaptive_files",
     ],
     "kernels/memory.py": [
         *KERNELS,
         "kernels_window",
+        "kernels_bank",
         "posterior_object",
         "adaptive",
-        "changes",
         "fleet",
     ],
     "kernels/fleet.py": ["fleet"],
