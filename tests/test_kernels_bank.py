@@ -59,6 +59,18 @@ def test_haste_moves_on_by_one_discount(drawn):
             assert bank.pick(master, own, 4, luck, t) == drawn - moves
 
 
+def test_a_mixture_draws_and_a_single_member_is_chosen():
+    own, luck = np.array([-600.0, 0.0, -600.0]), np.array([[0.0, 1.0], [1.0, -0.1]])
+    for t in range(2):
+        assert bank.pick(bank.Mixture(0.9), own, 3, luck, t) == 1
+        assert bank.pick(bank.Surprise(1.0, 2.0), own, 1, luck, t) == 0
+
+
+def test_labels_cannot_be_mistaken():
+    others = {bank.NOBODY, bank.EVERYBODY, bank.EVERYBODY_AFTERWARDS}
+    assert len(others) == 3 and bank.NEWCOMER < min(others)
+
+
 def test_blocks_draw_once():
     master = bank.Blocks(block=3.0, rate=0.2, low=0.0, high=1.0, restart=False)
     luck = np.array([[0.0, 1.0]])  # one half
