@@ -193,6 +193,8 @@ def test_outputs_that_need_the_page_are_left_out():
     )
     glued = {**output(), "metadata": {"scrapbook": {"name": "x"}}}
     assert plain_notebooks.shown(live) is plain_notebooks.shown(glued) is None
+    drawn = output(**{"text/html": "<figure><svg></svg></figure>"})  # Lab strips it
+    assert plain_notebooks.shown(drawn) is None
     assert plain_notebooks.shown(table) is table
 
 

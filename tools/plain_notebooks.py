@@ -226,8 +226,9 @@ def shown(output):
     """An output that any front end can show, or None."""
     if "scrapbook" in output.get("metadata", {}):
         return None  # a glued number
-    if "<script" in output.get("data", {}).get("text/html", ""):
-        return None  # comes alive when the cell is run
+    text = output.get("data", {}).get("text/html", "")
+    if "<script" in text or "<svg" in text:
+        return None  # comes alive when the cell is run; until then Lab takes it apart
     return output
 
 
