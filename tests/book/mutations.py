@@ -9,8 +9,8 @@ bound, a policy), runs the rest of the chapter and reports which assertions fail
 
 A chapter runs once. Before each cell with mutations the process forks, one child for
 each mutation, and the child runs the spoilt cell and, of the later ones, those that use
-what it made, without their pictures, until a cell with a failed assertion (with
---asserts to the end). A child that crashes counts as caught.
+what it made, until a cell with a failed assertion (with --asserts to the end). A child
+that crashes counts as caught.
 
 Not changed is what is only shown: calls that draw or print, and what is computed for
 them alone. A number that the text quotes (glue) is a claim, and counts. Changes that
@@ -343,12 +343,6 @@ def concerned(names, first, guards):
     return wanted
 
 
-def without_pictures(tree, shown):
-    """A cell without the statements that only draw or print."""
-    body = [node for node in tree.body if not is_shown(node, shown)]
-    return ast.Module(body=body, type_ignores=[])
-
-
 def quiet_namespace():
     """A namespace in which nothing is shown or glued."""
     import matplotlib
@@ -392,16 +386,15 @@ def judge(notebook, chosen, seconds=300, tell=lambda *_: None, to_the_end=True):
     cells = list(trees(notebook).items())
     shown = only_shown([tree for _, tree in cells])
     codes = [prepared(tree, name) for name, tree in cells]
-    plain = [prepared(without_pictures(tree, shown), name)[0] for name, tree in cells]
-    names, guards = [read_and_made(code) for code in plain], [f for _, f in codes]
+    names, guards = [read_and_made(code) for code, _ in codes], [f for _, f in codes]
     names = with_keepers([tree for _, tree in cells], names)
     failures = dict.fromkeys([name for _, found in codes for name in found], 0)
     space, fate = quiet_namespace(), {}
     for number, (name, tree) in enumerate(cells):
         for mutation in (m for m in chosen if m.cell == name):
-            wrong = without_pictures(mutate(tree, mutation, shown), shown)
+            spoilt, _ = prepared(mutate(tree, mutation, shown), name)
             later = concerned(names, number, guards)
-            rest = [prepared(wrong, name)[0], *(plain[i] for i in later)]
+            rest = [spoilt, *(codes[i][0] for i in later)]
 
             def work(rest=rest):
                 for code in rest:
