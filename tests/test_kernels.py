@@ -160,8 +160,10 @@ def test_who_allocates_what():
     arms = {"block": (5, 8), "tail": (5, 8), "rows": (3, 24), "said": (2,)}
     assert {name: part.shape for name, part in work._asdict().items()} == rows | arms
     prior = estimate.Prior(memory.packed(np.eye(5)), 1.0)
-    state = memory.new_state(prior, squares=True, window=4)
-    shapes = [(6, 8), (3,), (6, 8), (4, 5), (4,), (4,), (3,)]
+    bound = memory.new_bound(7.0)
+    assert bound.tolist() == [7.0, 0.01, 7.0]
+    state = memory.new_state(prior, squares=True, bound=bound, window=4)
+    shapes = [(6, 8), (3,), (6, 8), (3,), (4, 5), (4,), (4,), (3,)]
     assert [part.shape for part in memory.arrays_of(state)] == shapes
     assert [part.shape for part in memory.new_users(7, 5)] == [(7, 20), (7, 3)]
     assert memory.new_beliefs(2, 5).shape == (15,)
@@ -315,9 +317,9 @@ def same_state(one, other):
 @pytest.mark.parametrize("K", [1, 5, 8, 11])
 @pytest.mark.parametrize("d", [1, 3, 8])
 def test_expected_rewards(d, K):
-    for fixed in (True, False):
-        arms, theta, expected, _ = block_inputs(7, K, d, fixed)
-        full = [theta[t] @ arms[0 if fixed else t] for t in range(7)]
+    for n, fixed in ((7, True), (7, False), (2, False)):
+        arms, theta, expected, _ = block_inputs(n, K, d, fixed)
+        full = [theta[t] @ arms[0 if fixed else t] for t in range(n)]
         np.testing.assert_allclose(expected, full, rtol=1e-12, atol=1e-13)
 
 
