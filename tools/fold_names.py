@@ -46,12 +46,17 @@ def first_docstring(code):
     return text if len(text) <= LONGEST else ""
 
 
+def words(node):
+    """The text of a node; of its formulas only what can be read aloud."""
+    return re.sub(r"\\([A-Za-z]+)", r"\1", node.astext())
+
+
 def title_above(node):
-    """The title of the innermost section around a node, without its formulas' TeX."""
+    """The title of the innermost section around a node."""
     while node is not None:
         if isinstance(node, nodes.section):
             title = next(iter(node.findall(nodes.title)), None)
-            return title.astext() if title is not None else ""
+            return words(title) if title is not None else ""
         node = node.parent
     return ""
 
@@ -63,7 +68,7 @@ def exercise_above(cell):
         for paragraph in reversed(list(node.findall(nodes.paragraph))):
             said = [part for part in paragraph.children if part.astext()]
             if said and isinstance(said[0], nodes.strong):
-                return re.sub(r"^\d+\.\s*", "", said[0].astext()).rstrip(".:")
+                return re.sub(r"^\d+\.\s*", "", words(said[0])).rstrip(".:")
     return ""
 
 

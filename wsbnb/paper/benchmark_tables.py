@@ -82,8 +82,14 @@ class Benchmark:
         -------
         tuple
         """
-        rows = self.scores.set_index(["world", "policy", "footing"])
-        scale, memory = rows.loc[(world, policy, footing), ["scale", "memory"]]
+        _validate.choice("footing", footing, FOOTINGS)
+        _validate.choice("world", world, self.worlds)
+        _validate.choice("policy", policy, self.policies)
+        wanted = {"world": world, "policy": policy, "footing": footing}
+        row = self.scores
+        for column, name in wanted.items():
+            row = row[row[column] == name]
+        scale, memory = row[["scale", "memory"]].iloc[0]
         if pd.isna(scale):
             return None, None
         return float(scale), float(memory)
