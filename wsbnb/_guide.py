@@ -35,7 +35,7 @@ class World(NamedTuple):
 
 _FOREVER = float("inf")
 # fmt: off
-MADE_BY = "6bb451b55d, a91b41302b, db252d0265"
+MADE_BY = "2571f6f5be, 6bb451b55d, a91b41302b, db252d0265"
 ROWS = (
     Row("still", False, "Random-walk LinTS", 0.5, 1200.0, 1.021, 0.866, 1.191, 1.182, "still, 16 features", True, {"still": 0.769, "still and loud": 1.17, "still, 16 features": 1.182}),
     Row("still", False, "Change points, RandLinUCB", 1.0, _FOREVER, 1.431, 1.229, 1.684, 2.232, "still, 16 features", False, {"still": 1.313, "still and loud": 1.0, "still, 16 features": 2.232}),
