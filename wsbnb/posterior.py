@@ -499,9 +499,9 @@ class WSBPosterior:
         again = P0 + X.T @ scaled
         h0 = memory.shift_of(self._prior.sums)
         parts = np.array(paid)[:, None] * scaled
-        size = np.abs(h0).max() + np.abs(parts).sum()
+        shift, size = h0 + parts.sum(axis=0), np.abs(h0).max() + np.abs(parts).sum()
         near = np.abs(P - again).max() <= 1e-6 * again.max()
-        if not (near and np.abs(h - h0 - parts.sum(axis=0)).max() <= 1e-6 * size):
+        if not (near and np.allclose(h, shift, rtol=1e-6, atol=1e-9 * size)):
             raise ValueError("state precision and shift must be the sums of the rows")
 
     # -- rules that need every round -----------------------------------------------
