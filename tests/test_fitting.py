@@ -282,6 +282,8 @@ def test_random_log_of_a_data_set():
         ({"rewards": np.zeros(20)}, ValueError, "rewards must not be predicted"),
         ({"discounts": [1.2]}, ValueError, "discounts"),
         ({"discounts": []}, ValueError, "discounts"),
+        ({"discounts": [[1, 2], [3]]}, TypeError, "discounts must be an array"),
+        ({"prior_scales": [[1], [2, 3]]}, TypeError, "prior_scales must be an array"),
         ({"prior_scales": [0.0]}, ValueError, "prior_scales"),
         ({"prior_scales": []}, ValueError, "prior_scales"),
         ({"holdout": 1.0}, ValueError, "holdout must be below 1"),

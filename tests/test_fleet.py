@@ -53,7 +53,7 @@ def test_users_are_posteriors_of_their_own(d, K):
     fleet = wsbnb.Fleet(template(d), users=5, rng=0)
     posts = [template(d).posterior.copy() for _ in range(5)]
     who, X, rewards = events(1, 60, 5, d, K)
-    steps, age = np.random.default_rng(2).choice([0.0, 1.0, 2.5], (2, 60))
+    steps, age = np.random.default_rng(2).choice([0.0, 1.0, 2.0, 2.5], (2, 60))
     fleet.update(who, X[:, 0], rewards, steps=steps, age=age)
     for e, u in enumerate(who):
         posts[u].decay(steps[e])
@@ -131,6 +131,35 @@ def test_batch_equals_events_one_by_one():
         one.update(int(u), x[k], r)
     assert alone == chosen.tolist()
     assert (one.mean() == many.mean()).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_events_have_sets_of_their_own(n):
+    """The smallest batches: each event is served with its own arms, not the first."""
+    who, X, rewards = events(9, 40, 4, 3, 5)
+    fleet = wsbnb.Fleet(template(3, Greedy()), users=4)
+    fleet.update(who, X[:, 0], rewards)
+    means, seen = fleet.mean(), set()
+    for start in range(0, 40 - n, n):
+        part = slice(start, start + n)
+        chosen = fleet.pull(who[part], X[part])
+        expected = [(x @ means[u]).argmax() for u, x in zip(who[part], X[part])]
+        assert chosen.tolist() == expected
+        seen |= set(expected)
+    assert len(seen) > 2
+
+
+def test_users_without_a_posterior_are_named_not_served():
+    """Numbers that no observation can have left: nothing is computed from them."""
+    fleet = wsbnb.Fleet(template(3), users=3)
+    fleet._users.rows[1, 0] = -1e9
+    X = np.eye(3)
+    with pytest.raises(ValueError, match="none for event 1"):
+        fleet.pull([0, 1, 2], X)
+    for call in (fleet.mean, lambda who: fleet.predict(who, X[0])):
+        call([0])
+        with pytest.raises(ValueError, match="keep the precision"):
+            call([1])
 
 
 def test_shared_arms_and_users_without_events():
@@ -247,6 +276,9 @@ def test_evidence_is_the_likelihood_of_the_hierarchical_model():
     first = loglik(fleet.prior_mean[0], fleet.prior_cov[0, 0])
     trace = fleet.fit_prior(iterations=3000, tolerance=1e-13)
     last = loglik(fleet.prior_mean[0], fleet.prior_cov[0, 0])
+    # What no prior changes is left out of the evidence.
+    rest = -0.5 * 48 * np.log(2 * np.pi * SIGMA**2) - 0.5 * r @ r / SIGMA**2
+    assert trace[0] + rest / 12 == pytest.approx(first, rel=1e-10)
     assert trace[-1] - trace[0] == pytest.approx(last - first, abs=1e-8)
     best = optimize.minimize(
         lambda p: -loglik(p[0], np.exp(p[1])), [0.0, 0.0], tol=1e-12
@@ -360,7 +392,7 @@ def test_hidden_files_of_killed_writers_are_swept(tmp_path):
 # --- bad input ------------------------------------------------------------------------
 
 X3 = np.ones((4, 3))
-HUGE = np.array([[1.0] * 3, [1e160] * 3])
+HUGE = np.array([[1.0] * 3, [1e160] * 3, [2.0] * 3])
 # Whatever is drawn, the score of one of them overflows.
 LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
 
@@ -403,7 +435,8 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
         (ValueError, "prior_cov must be", lambda f: f.set_prior([0.0] * 3, -1)),
         (ValueError, "prior_mean must have length 3", lambda f: f.set_prior([0.0], 1)),
         (TypeError, "count must be a whole", lambda f: f.add("many")),
-        (ValueError, "keep the precision", lambda f: f.update([0, 1], HUGE, [1, 1])),
+        (ValueError, "keep the precision", lambda f: f.update([0, 1], HUGE[:2], [1, 1])),
+        (ValueError, "breaks it: 1", lambda f: f.update([0, 1, 2], HUGE, [1, 1, 1])),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's words, uncompiled

@@ -273,6 +273,30 @@ def test_time_passes_for_all():
     assert own[3 + 2] == own[6 + bank.AGE] == 2.5
 
 
+def test_a_round_of_a_bank():
+    """One member and a CUSUM, the noise beside the expected reward, and its labels."""
+    members = memory.new_members(memory.new_state(PRIOR), [1.0])
+    prior = estimate.Prior(PRIOR.sums[None], PRIOR.precision)
+    master = bank.Surprise(threshold=2.0, inflation=3.0)
+    arms = np.array([[[1.0, 0.0], [0.0, 1.0]]])  # (1, d, K): the unit vectors
+    rewards = np.tile([0.4, 9.0], (3, 1))
+    noise, chosen = np.array([0.3, 7.0, 4.5]), np.zeros(3, dtype=np.int64)
+    raised, own, work = chosen.copy(), np.zeros(2), memory.new_work(2, 8)
+    rule = wsbnb.exploration.Greedy().compiled(PRIOR)
+    words = [master, rule, prior, members, own, work, np.zeros((2, 1)), arms, rewards]
+    words += [noise, np.zeros((3, 0)), np.zeros((3, 2)), chosen, raised]
+    assert bank.play_bank(*words, 1.0, 1.0, True, True) == 3
+    assert chosen.tolist() == [0, 0, 0]  # the mean of the second stays below 0
+    assert raised.tolist() == [0, 1, 0]
+    # Before it learns from the surprising reward the member starts anew.
+    P, h = np.diag([2.0 + 8.0, 3.0]), [1.0 + 4.0 * (7.4 + 4.9), -1.0]
+    np.testing.assert_allclose(memory.precision_of(members.sums[0]), P, rtol=1e-12)
+    np.testing.assert_allclose(memory.shift_of(members.sums[0]), h, rtol=1e-12)
+    members.sums[0, 0, 0] = -1.0
+    assert bank.play_bank(*words, 1.0, 1.0, True, False) == 0 and chosen[0] < 0
+    assert bank.play_bank(*words, 1.0, 1.0, False, True) == 0
+
+
 # --- change points --------------------------------------------------------------------
 
 

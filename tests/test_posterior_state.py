@@ -144,17 +144,18 @@ def test_the_longest_time():
 @pytest.mark.parametrize("rule", [RULES[1], RULES[3]], ids=str)
 @pytest.mark.parametrize("scale", [1.0, 1e3])
 @pytest.mark.parametrize("mean", [(0.3, -0.2), (-40.0, 0.0)])
-def test_sums_are_those_of_the_rows(rule, scale, mean):
+@pytest.mark.parametrize("last", [-0.5, 1 / 3])  # the latter cancels the others
+def test_sums_are_those_of_the_rows(rule, scale, mean, last):
     """Up to a millionth; where rewards cancel, a billionth of what was added up."""
     post = posterior(rule, mean, np.eye(2))
     rows = [[2.0, 0.5], [-1.0, 1.0], [0.5, -1.5]]
-    rewards = np.array([-3.0, 2.0, -0.5])
-    for x, reward in zip(rows, rewards, strict=True):
-        post.update(scale * np.array(x), reward)
     if rule is RULES[1]:
         w = np.ones(3)
     else:
         w = np.asarray(rule(np.array([1, 2, 3]), 3))
+    rewards = np.array([-3.0, 2.0, last]) / w
+    for x, reward in zip(rows, rewards, strict=True):
+        post.update(scale * np.array(x), reward)
     parts = (w * rewards)[:, None] * scale * np.array(rows) / 0.25
     size = np.abs(mean).max() + np.abs(parts).sum()
     P, h, off = post.precision, post.shift, np.array([0.0, 1.0])

@@ -323,6 +323,11 @@ def test_recorded_rounds(horizon, points):
     assert (np.diff(rounds) > 0).all() and len(rounds) == min(points, horizon)
 
 
+def test_more_points_than_memory_holds_are_refused_by_name():
+    with pytest.raises(ValueError, match="points must be small enough"):
+        simulation.recorded_rounds(2**45, 2**40)
+
+
 @pytest.mark.parametrize("arms", ["fixed", "redrawn"])
 def test_oracle_has_no_regret_and_others_have(whole, arms):
     results = whole[arms]

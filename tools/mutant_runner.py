@@ -9,6 +9,9 @@ first, and before them those that have killed another mutant of the same functio
 Numbers and defaults outside functions are different: they are in use as soon as their
 module is imported. For such a mutant the library is imported anew, with one changed
 module.
+
+`vectors` is other code when it is compiled. What survives there as plain Python is
+tried once more in a library that is imported anew, with the compiler on.
 """
 
 import collections
@@ -31,6 +34,8 @@ LIBRARY = ROOT / "wsbnb"
 #: Where mutants are made.
 CHANGED = ["kernels", "bounds"]
 CHANGED += ["posterior.py", "exploration.py", "weights.py", "results.py"]
+#: Files that are other code when they are compiled.
+COMPILED = ["kernels/vectors.py"]
 #: Seconds of computing for the tests of one mutant; one that needs more has run away,
 #: which is noticed. Where the tests are known it is less: ten times what they needed,
 #: and at least HASTE. A few gigabytes more than at the start are the end, too.
@@ -220,12 +225,14 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def imported_anew(mutant, names, note):
     """Run the tests of some files on a changed module; the status is pytest's."""
+    import numba
     import pytest
 
     note.touch()
 
     def work():
         _be_modest()
+        numba.config.DISABLE_JIT = mutant.file not in COMPILED
         sys.meta_path.insert(0, _Finder(mutant.file, mutant.tree()))
         files = [f"tests/test_{name}.py" for name in names]
         return pytest.main([*OPTIONS, "-x", *files], plugins=[_Witness(note)])
@@ -290,7 +297,8 @@ class Server:
         for mutant, status in each(tasks, self.jobs):
             note = self.folder / mutant.name
             test = note.read_text(encoding="utf-8")
-            if status != UNREACHED << 8:
+            again = status == 0 and mutant.file in COMPILED
+            if status != UNREACHED << 8 and not again:
                 self.kills[mutant.scope][test] += 1
                 tell(self.folder, mutant, status)
         return True
@@ -389,8 +397,9 @@ def serve(mutants, tests, jobs, folder):
     return told(folder)
 
 
-def guilty(tests):
+def guilty(tests, compiled=False):
     """What fails of some tests without any change: it would kill everything."""
+    import numba
     import pytest
 
     if not tests:
@@ -401,6 +410,7 @@ def guilty(tests):
 
         def work():
             _be_modest()
+            numba.config.DISABLE_JIT = not compiled
             return pytest.main([*OPTIONS, *sorted(tests)], plugins=[_Witness(note)])
 
         status = os.waitpid(forked(work), 0)[1]

@@ -58,6 +58,8 @@ TESTS = {
         "fleet",
     ],
     "kernels/fleet.py": ["fleet"],
+    "kernels/logistic.py": ["glb"],
+    "kernels/vectors.py": ["kernels_vectors"],
     "posterior.py": [
         "settings_people_use",
         "posterior_object",
@@ -71,6 +73,14 @@ TESTS = {
     "exploration.py": ["exploration", "settings_people_use", "clicks"],
     "weights.py": ["weights"],
     "results.py": ["results", "replaying", "settings_people_use"],
+    "bounds/_check.py": [
+        "bounds_noise",
+        "bounds_prior",
+        "bounds_drift",
+        "bounds_potential",
+        "bounds_regret",
+        "bounds_decomposition",
+    ],
     "bounds/sums.py": ["bounds_noise", "bounds_potential", "settings_people_use"],
     "bounds/noise.py": ["bounds_noise", "bounds_units", "settings_people_use"],
     "bounds/prior.py": ["bounds_prior", "settings_people_use"],
@@ -334,6 +344,7 @@ def run(mutants, listed, learning):
         told = mutant_runner.serve(mutants, TESTS, cores(), folder)
     tests = {test for test in told.values() if test and "::" in test}
     fails = mutant_runner.guilty(tests) if told else "the tests cannot be collected"
+    fails = fails or mutant_runner.guilty(_compiled(mutants, told), compiled=True)
     if fails:
         sys.exit(f"nothing can be said: {fails}")
     results = [(mutant, told[mutant.key] is not None) for mutant in mutants]
@@ -342,6 +353,13 @@ def run(mutants, listed, learning):
     seconds = time.monotonic() - begin
     print(f"{killed} of {len(results)} killed in {seconds:.0f} s")
     return killed == len(results)
+
+
+def _compiled(mutants, told):
+    """The tests that have failed where they ran with the compiler on."""
+    files = mutant_runner.COMPILED
+    found = {told[mutant.key] for mutant in mutants if mutant.file in files}
+    return {test for test in found if test and "::" in test}
 
 
 def main():

@@ -17,6 +17,8 @@ from wsbnb._types import Any, Array, Generator, Iterable, Seed, Sequence, Word
 SMALLEST, LARGEST = 1e-150, 1e150
 #: Numbers that one array may hold: 8 GB.
 MOST_NUMBERS = 2**30
+#: A range says nothing of how much its list would take.
+MOST_MEMBERS = 2**27
 #: More workers than this are a mistake.
 MOST_WORKERS = 10_000
 
@@ -139,6 +141,10 @@ def several(name: str, value: Any, what: str = "a list") -> list[Any]:
     )
     if single or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be {what}, got {_shown(value)}")
+    if isinstance(value, range) and len(value) > MOST_MEMBERS:
+        raise ValueError(
+            f"{name} must be at most {MOST_MEMBERS} members, got {_shown(value)}"
+        )
     return list(value)
 
 

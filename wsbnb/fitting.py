@@ -194,13 +194,18 @@ def _discounts(discounts, dim, n):
     if discounts is None:
         fits = [m for m in _MEMORIES if dim <= m <= n / 2]
         return [1.0 - 1.0 / m for m in fits] + [1.0]
-    values = _validate.vector("discounts", np.atleast_1d(discounts)).tolist()
+    values = _numbers("discounts", discounts)
     return [_validate.discount("discounts", value) for value in values]
 
 
+def _numbers(name, values):
+    """One number or several, as a list."""
+    array = np.atleast_1d(_validate.finite_array(name, values))
+    return _validate.vector(name, array).tolist()
+
+
 def _positive(name, values):
-    values = _validate.vector(name, np.atleast_1d(values)).tolist()
-    return [_validate.ordinary(name, value) for value in values]
+    return [_validate.ordinary(name, value) for value in _numbers(name, values)]
 
 
 def _followed(X, rewards, grid):

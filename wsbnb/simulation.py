@@ -36,6 +36,8 @@ __all__ = ["simulate", "trial_seed"]
 _LONGEST, _SHORTEST, _REWARDS = 4096, 256, 2**15
 # Arm sets that change every round take more room: at most this many numbers a block.
 _ARM_NUMBERS = 2**20
+# A key of a SeedSequence has 32 bits.
+_LAST_TRIAL = 2**32 - 1
 
 
 def simulate(
@@ -103,8 +105,8 @@ def simulate(
     named = named_policies(policies)
     if not isinstance(environment, Environment):
         raise TypeError(f"environment must be an Environment, got {environment!r}")
-    numbers = _trial_numbers(trials)
     kept = recorded_rounds(environment.horizon, _validate.integer("points", points))
+    numbers = _trial_numbers(trials, len(named) * len(kept))
     root, trace = root_seed(seed), _validate.flag("trace", trace)
     jobs = (
         joblib.delayed(_play_trial)(named, environment, root, i, kept, trace)
@@ -147,6 +149,7 @@ def recorded_rounds(horizon: int, points: int) -> IntArray:
     """
     horizon = _validate.integer("horizon", horizon)
     count = min(_validate.integer("points", points), horizon)
+    _validate.room("points", points, count)
     return np.unique(np.ceil(np.arange(1, count + 1) * horizon / count).astype(int))
 
 
@@ -184,11 +187,15 @@ def _plays(policy):
     return plays and not isinstance(policy, type)
 
 
-def _trial_numbers(trials):
+def _trial_numbers(trials, numbers_each):
+    """The trials to play, of which each leaves so many numbers."""
     if isinstance(trials, int | float | np.number) and not isinstance(trials, bool):
-        return list(range(_validate.integer("trials", trials)))
+        count = _validate.integer("trials", trials)
+        _validate.room("trials", trials, count * numbers_each)
+        return list(range(count))
     members = _validate.several("trials", trials, "a whole number or several of them")
-    numbers = [_validate.integer("trials", i, minimum=0) for i in members]
+    limits = {"minimum": 0, "maximum": _LAST_TRIAL}
+    numbers = [_validate.integer("trials", i, **limits) for i in members]
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"trials must be different numbers, got {list(numbers)}")
     return numbers
@@ -219,7 +226,7 @@ def trial_seed(seed: RootSeed, trial: int) -> SeedSequence:
     (3,)
     """
     root = root_seed(seed)
-    trial = _validate.integer("trial", trial, minimum=0, maximum=2**32 - 1)
+    trial = _validate.integer("trial", trial, minimum=0, maximum=_LAST_TRIAL)
     return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, trial))
 
 
