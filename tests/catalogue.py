@@ -6,6 +6,7 @@ import numpy as np
 
 import wsbnb
 import wsbnb.paper
+from tests import catalogue_lab as lab
 from tests import zoo
 from wsbnb.adapters.features import WithFeatures
 
@@ -202,87 +203,46 @@ SPECIAL = {
 }
 SPECIAL |= {name: {**zoo.settings(name, D)} for name in zoo.ALL}
 
+SPECIAL |= lab.SPECIAL
+
 #: Not called, and why.
-RECORD = "a record of what functions return; nobody builds one by hand"
-ABSTRACT = "a base without behaviour of its own"
-PICTURE = "pictures have tests of their own, and no state to lose"
-HOURS = "runs whole experiments"
-TABLES = "takes the tables that other functions of the laboratory make"
-FILES = "reads or writes files; tests of their own damage thousands of them"
-PACKAGE = "reads data of an optional package; has tests of its own"
 LEFT_OUT = {
-    "wsbnb.LogFit": RECORD,
-    "wsbnb.Results": RECORD,
-    "wsbnb.bounds.ErrorParts": RECORD,
-    "wsbnb.bounds.ExplorationConstants": RECORD,
-    "wsbnb.bounds.RegretBound": RECORD,
-    "wsbnb.environments.Block": RECORD,
-    "wsbnb.Policy": ABSTRACT,
-    "wsbnb.TheoryWarning": ABSTRACT,
-    "wsbnb.environments.AnchorRule": ABSTRACT,
-    "wsbnb.environments.ArmRule": ABSTRACT,
-    "wsbnb.environments.NoiseRule": ABSTRACT,
-    "wsbnb.environments.PathRule": ABSTRACT,
-    "wsbnb.exploration.Exploration": ABSTRACT,
-    "wsbnb.weights.WeightRule": ABSTRACT,
-    "wsbnb.weights.RandomWalk": "has no weights to ask for",
-    "wsbnb.compile": "compiles every policy: a minute a call",
-    "wsbnb.outside_on_purpose": "takes no argument",
-    "wsbnb.paper.Algorithm": RECORD,
-    "wsbnb.paper.Benchmark": RECORD,
-    "wsbnb.paper.BenchmarkWorld": RECORD,
-    "wsbnb.paper.Contender": RECORD,
-    "wsbnb.paper.Known": RECORD,
-    "wsbnb.paper.agreement": TABLES,
-    "wsbnb.paper.benchmark_report": TABLES,
-    "wsbnb.paper.bootstrap_std_ratio": TABLES,
-    "wsbnb.paper.calibration_study": HOURS,
-    "wsbnb.paper.compare": TABLES,
-    "wsbnb.paper.fit_exponents": TABLES,
-    "wsbnb.paper.guide_rows": TABLES,
-    "wsbnb.paper.honest_claims": HOURS,
-    "wsbnb.paper.honest_slow": HOURS,
-    "wsbnb.paper.long_run": HOURS,
-    "wsbnb.paper.read_benchmark": FILES,
-    "wsbnb.paper.record": FILES,
-    "wsbnb.paper.run_benchmark": HOURS,
-    "wsbnb.paper.run_cells": HOURS,
-    "wsbnb.paper.run_papercells": HOURS,
-    "wsbnb.paper.run_table": HOURS,
-    "wsbnb.paper.study": HOURS,
-    "wsbnb.paper.study_arms": HOURS,
-    "wsbnb.paper.study_baselines": HOURS,
-    "wsbnb.paper.study_discount": HOURS,
-    "wsbnb.paper.study_horizon": HOURS,
-    "wsbnb.paper.study_matched_scale": HOURS,
-    "wsbnb.paper.study_noise_law": HOURS,
-    "wsbnb.paper.study_noise_level": HOURS,
-    "wsbnb.paper.study_ucb_variants": HOURS,
-    "wsbnb.paper.summarise": TABLES,
-    "wsbnb.paper.text_report": TABLES,
-    "wsbnb.paper.text_table": TABLES,
-    "wsbnb.paper.write_guide": FILES,
-    "wsbnb.paper.Cache": FILES,
-    "wsbnb.paper.cache_folder": FILES,
-    "wsbnb.paper.changed": "takes the names of fields, which have their own entries",
-    "wsbnb.datasets.open_bandit": PACKAGE,
-    "wsbnb.datasets.rainfall": PACKAGE,
-    "wsbnb.datasets.trump_approval": PACKAGE,
-    "wsbnb.load": "reads files: the tests of files damage thousands of them",
-}
-ROOMS_LEFT_OUT = {
-    "wsbnb.plotting": PICTURE,
-    "wsbnb.interactive": PICTURE,
+    "wsbnb.TheoryWarning": "a warning, which takes any words",
+    "wsbnb.paper.record": "an hour, for the package's own record",
+    "wsbnb.paper.write_guide": "replaces a module of the package if no path is given",
 }
 #: Called, too: public, but not at the door or in a room.
 ELSEWHERE = [
     "wsbnb.adapters.features.WithFeatures",
     "wsbnb.adapters.river.RiverPolicy",
 ]
+#: Bases that others fill, and a rule without weights: made, but not used.
+WITHOUT_BEHAVIOUR = {
+    wsbnb.Policy,
+    wsbnb.exploration.Exploration,
+    wsbnb.weights.WeightRule,
+    wsbnb.weights.RandomWalk,
+}
 #: What may be raised beside ValueError and TypeError.
-DOCUMENTED = {"check_policy": AssertionError}
-#: Infinite by definition where nothing of the past is kept; see their docstrings.
+DOCUMENTED = {
+    "check_policy": AssertionError,
+    "load": OSError,
+    "paper.read_benchmark": OSError,
+    "paper.run_benchmark": OSError,
+    "cache.store": OSError,
+    "benchmark.write": OSError,
+}
+#: What stores results where `cache` says; a name may be no folder.
+DOCUMENTED |= {name: OSError for name, words in lab.SPECIAL.items() if "cache" in words}
+#: In place of what takes any number of arguments.
+WRAPPED = {"wsbnb.compile": lambda policies: wsbnb.compile(policies)}
+#: Infinite by definition where nothing of the past is kept; see their docstrings. And
+#: a ratio to nothing, and records, which hold what they are given.
 MAY_BE_INFINITE = {
+    "paired_interval",
+    "bounds.ErrorParts",
+    "bounds.ExplorationConstants",
+    "bounds.RegretBound",
     "bounds.drift_sum_bound",
     "bounds.forgetting_sum",
     "bounds.log_det_term",
@@ -324,7 +284,7 @@ def objects():
     found["environment"] = environment()
     found["world"] = environment().world(0)
     found |= {f"weights {word}": rule for word, rule in RULES.items()}
-    return found
+    return found | lab.objects()
 
 
 RULES = {

@@ -168,7 +168,8 @@ def test_undoing_the_rotation_is_right():
         (lambda: trump_approval("both"), "features"),
         (lambda: rainfall("mixed"), "columns"),
         (lambda: rainfall(clip=0.0), "clip"),
-        (lambda: trump_approval(shuffle=-1), "seed"),
+        (lambda: trump_approval(shuffle=-1), "shuffle"),
+        (lambda: rainfall(shuffle=-1), "shuffle"),
     ],
 )
 def test_bad_arguments_are_named(call, word):

@@ -109,6 +109,22 @@ def test_what_may_be_somebody_s_work_stays(tmp_path):
     assert other.exists()
 
 
+def test_what_cannot_be_swept_does_not_spoil_what_was_saved(tmp_path, monkeypatch):
+    """In a shared folder others leave files that only they may remove."""
+    left = tmp_path / f".a.{_files._host()}-{2**22 + 1}-{'0' * 32}"
+    left.touch()
+    policy, path = zoo.make("Greedy"), tmp_path / "policy.json"
+
+    def forbidden(*_, **__):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_files.Path, "unlink", forbidden)
+        policy.save(path)
+    assert path.exists() and left.exists()
+    assert _files.sweep(tmp_path) == [left.name]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 @pytest.mark.parametrize("late", ["numba", "numpy"])
 def test_an_interrupt_during_the_import_is_quiet(late, tmp_path):

@@ -435,7 +435,7 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
         (ValueError, "prior_cov must be", lambda f: f.set_prior([0.0] * 3, -1)),
         (ValueError, "prior_mean must have length 3", lambda f: f.set_prior([0.0], 1)),
         (TypeError, "count must be a whole", lambda f: f.add("many")),
-        (ValueError, "keep the precision", lambda f: f.update([0, 1], HUGE[:2], [1, 1])),
+        (ValueError, "keep the prec", lambda f: f.update([0, 1], HUGE[:2], [1, 1])),
         (ValueError, "breaks it: 1", lambda f: f.update([0, 1, 2], HUGE, [1, 1, 1])),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ from scipy import optimize
 from scipy.special import expit
 
 import wsbnb
+from wsbnb.kernels import logistic
 from wsbnb.paper.glb import GLBWeightUCB
 
 GAMMA, LAM, L = 0.9, 0.7, 1.3
@@ -70,6 +71,20 @@ def test_estimate_is_the_constrained_minimum(d, S):
             return fit + LAM * c * theta @ theta / 2
 
         np.testing.assert_allclose(found, optimize.minimize(loss, found).x, atol=1e-4)
+
+
+@pytest.mark.parametrize("paid", [0.0, 1.0])
+@pytest.mark.parametrize("start", [8.0, -8.0, 29.0])
+def test_a_step_that_is_too_long_is_shortened(paid, start):
+    """Far out the curve is flat, and a whole step leads to where the norm is larger."""
+    x, ridge, theta = np.ones((1, 1)), 1e-3, np.array([start])
+    words = x, np.array([paid]), np.ones(1), ridge, np.eye(1), 30.0
+    logistic.estimate_in_ball(*words, theta, 1e-12)
+
+    def g(t):
+        return ridge * t + expit(t) - paid
+
+    assert theta[0] == pytest.approx(optimize.brentq(g, -30, 30, xtol=1e-14), abs=1e-9)
 
 
 @pytest.mark.parametrize(("S", "scale"), [(1.0, 1.0), (4.0, 0.3)])

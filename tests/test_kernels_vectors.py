@@ -1,5 +1,7 @@
 """Vectors of eight against the NumPy lines that they stand for."""
 
+import re
+
 import numba
 import numpy as np
 import pytest
@@ -111,6 +113,9 @@ def test_a_product_and_a_sum_are_one_instruction():
     one(np.zeros((2, 8)))
     (text,) = one.inspect_llvm().values()
     assert "fmuladd.v8f64" in text and "<8 x double>" in text
+    # Rows of a user's arms begin anywhere: more must not be promised.
+    moved = re.findall(r"(?:load|store) <8 x double>.* align (\d+)", text)
+    assert len(moved) == 2 and set(moved) == {"8"}
 
 
 @compiled

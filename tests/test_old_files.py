@@ -55,7 +55,8 @@ def test_the_estimate_is_the_one_that_was_saved(name):
     post = policy.posterior
     np.testing.assert_allclose(post.mean, said["mean"], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(post.cov, said["cov"], rtol=1e-12, atol=1e-14)
-    assert post.rounds == said["rounds"]
+    # Of a mixture it is a weighted mean, whose last bit depends on the processor.
+    assert post.rounds == pytest.approx(said["rounds"], rel=1e-15)
     assert post.squared_weight_sum == pytest.approx(said["squares"], rel=1e-14)
 
 

@@ -306,6 +306,15 @@ def test_almost_no_time_changes_almost_nothing(rate, steps):
     np.testing.assert_allclose(post.mean, mean, rtol=1e-12)
 
 
+def test_hardly_any_time_is_none_and_a_little_more_is_not_whole():
+    post = posterior(RULES[1])  # a window, whose clock counts rounds
+    post.decay(0.9 * wsbnb._validate.SMALLEST)
+    assert post.rounds == 0
+    for steps in (wsbnb._validate.SMALLEST, 0.5):
+        with pytest.raises(ValueError, match="steps must be a whole"):
+            post.decay(steps)
+
+
 @pytest.mark.parametrize("rate", [5e-324, 1e-151, 1e151])
 def test_rates_beyond_what_can_be_squared_are_refused(rate):
     with pytest.raises(ValueError, match="rate must lie between"):

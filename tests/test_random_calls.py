@@ -40,9 +40,11 @@ def little_memory():
 
 def test_every_public_name_is_called_or_has_a_reason():
     assert set(catalogue.LEFT_OUT) <= set(calls.PUBLIC)
-    rooms = {name.rpartition(".")[0] for name in calls.PUBLIC}
-    assert set(catalogue.ROOMS_LEFT_OUT) <= rooms
-    assert len(calls.called()) > 80
+    assert len(catalogue.LEFT_OUT) < 4
+    shown = {name.removeprefix("wsbnb.") for name in calls.PUBLIC}
+    assert shown - {"TheoryWarning", "paper.record", "paper.write_guide"} <= set(
+        calls.called()
+    )
 
 
 @pytest.mark.parametrize("name", calls.called())
@@ -58,7 +60,8 @@ def test_the_methods_to_start_from_work():
     works = {}
     for key, thing in catalogue.objects().items():
         for word in calls.methods(thing):
-            given, _ = calls.method_arguments(getattr(thing, word))
+            own = catalogue.lab.OF_OBJECTS.get(key, ())
+            given, _ = calls.method_arguments(getattr(thing, word), own)
             try:
                 getattr(thing, word)(**given)
                 works[f"{key}.{word}"] = True
@@ -96,8 +99,12 @@ def test_random_calls():
     with little_memory():
         counts, faults = calls.run(SEED, CALLS)
     print(f"\n{CALLS} calls with seed {SEED}: {dict(counts.most_common())}")
-    assert "\n".join(faults) == ""
-    assert set(counts) <= {"result", "ValueError", "TypeError", "AssertionError"}
+    for fault in faults:  # pytest would show the first few only
+        print(fault)
+    assert not faults
+    documented = {"AssertionError", "FileNotFoundError", "IsADirectoryError"}
+    documented |= {"NotADirectoryError", "FileExistsError", "OSError"}
+    assert set(counts) <= {"result", "ValueError", "TypeError", *documented}
     for kind in ("result", "ValueError", "TypeError"):
         assert counts[kind] > CALLS / 10
 
@@ -217,7 +224,7 @@ def learn(thing, rounds, seed):
     chosen = []
     for arms, paid in zip(X, rewards, strict=True):
         k = thing.pull(arms) if isinstance(thing, wsbnb.Policy) else 0
-        if isinstance(getattr(thing, "posterior", None), wsbnb.LogisticPosterior):
+        if isinstance(getattr(thing, "posterior", thing), wsbnb.LogisticPosterior):
             paid = paid > 0.0  # clicks
         thing.update(arms[k], paid[k])
         chosen.append(k)

@@ -84,8 +84,9 @@ def sweep(folder: FilePath) -> list[str]:
     for path in sorted(Path(folder).glob(".*")):
         name = _HIDDEN.fullmatch(path.name)
         if name and _is_abandoned(path, name["host"], int(name["process"])):
-            path.unlink(missing_ok=True)
-            swept.append(path.name)
+            with contextlib.suppress(OSError):  # somebody else's, or gone already
+                path.unlink()
+                swept.append(path.name)
     return swept
 
 
@@ -94,7 +95,7 @@ def _is_abandoned(path, host, process):
         return True
     try:
         return time.time() - path.stat().st_mtime > ABANDONED
-    except FileNotFoundError:  # somebody was quicker
+    except OSError:  # somebody was quicker, or it may not be looked at
         return False
 
 

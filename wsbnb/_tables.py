@@ -1,13 +1,42 @@
-"""Frames as tables for the page."""
+"""Frames: checked where they come in, and as tables for the page."""
 
 import re
 import zlib
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from wsbnb._validate import choice, integer
+from wsbnb._validate import choice, integer, text
+
+
+def checked_frame(
+    name: str, frame: Any, columns: Sequence[str], numbers: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A DataFrame that has some columns, and in some of them numbers."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"{name} must be a pandas DataFrame, got {frame!r}")
+    needed = [*columns, *numbers]
+    missing = [column for column in needed if column not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{name} needs the columns {', '.join(needed)}; missing "
+            f"{', '.join(missing)}, got {', '.join(map(str, frame.columns))}"
+        )
+    for column in numbers:
+        if not pd.api.types.is_numeric_dtype(frame[column]):
+            raise TypeError(f"{name} must have numbers in the column {column}")
+    return frame
+
+
+def filled_frame(
+    name: str, frame: Any, columns: Sequence[str], numbers: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The same, with at least one row."""
+    if checked_frame(name, frame, columns, numbers).empty:
+        raise ValueError(f"{name} must have at least one row, got none")
+    return frame
 
 
 def _in_words(precision: int) -> Any:
@@ -75,7 +104,9 @@ def styled_table(
     if not isinstance(frame, pd.DataFrame | pd.Series):
         raise TypeError(f"frame must be a pandas DataFrame or Series, got {frame!r}")
     choice("best", best, ("min", "max", None))
-    precision = integer("precision", precision, minimum=0)
+    precision = integer("precision", precision, minimum=0, maximum=300)
+    if caption is not None:
+        text("caption", caption)
     frame = pd.DataFrame(frame)
     # A fixed uuid: otherwise the page differs from build to build.
     number = zlib.crc32(f"{caption}{frame.to_csv()}".encode())

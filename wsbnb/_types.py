@@ -35,6 +35,7 @@ __all__ = [
     "IntArray",
     "Iterable",
     "Iterator",
+    "Kind",
     "Lines",
     "Mapping",
     "Norm",
@@ -91,6 +92,7 @@ First: TypeAlias = Literal["free", "printed"]
 Band: TypeAlias = Literal["ci", "quantile"] | None
 
 Word = TypeVar("Word")
+Kind = TypeVar("Kind")
 Registered = TypeVar("Registered", bound=type)
 
 

@@ -11,7 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from wsbnb._types import Any, Array, Generator, Iterable, Seed, Sequence, Word
+from wsbnb._types import (
+    Any,
+    Array,
+    Generator,
+    IntArray,
+    Iterable,
+    Kind,
+    Seed,
+    Sequence,
+    Word,
+)
 
 #: Squares of numbers beyond these are no ordinary doubles.
 SMALLEST, LARGEST = 1e-150, 1e150
@@ -148,10 +158,35 @@ def several(name: str, value: Any, what: str = "a list") -> list[Any]:
     return list(value)
 
 
+def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
+    """A value of one class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(
+            f"{name} must be {article} {kind.__name__}, got {_shown(value)}"
+        )
+    return value
+
+
+def instances(name: str, value: Any, kind: type[Kind]) -> list[Kind]:
+    """Several values of one class."""
+    members = several(name, value, f"a list of {kind.__name__}")
+    return [instance(name, member, kind) for member in members]
+
+
+def text(name: str, value: Any) -> str:
+    """A word or more."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {_shown(value)}")
+    return value
+
+
 def path(name: str, value: Any) -> Path:
     """Where a file is; a number would be taken for an open file."""
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"{name} must be a string or a path, got {_shown(value)}")
+    if "\0" in str(value):
+        raise ValueError(f"{name} must be the name of a file, got {_shown(value)}")
     return Path(value)
 
 
@@ -296,6 +331,35 @@ def observations(
             "played, X[k]"
         )
     return X, rewards
+
+
+def arm_numbers(name: str, value: Any, sizes: Any) -> IntArray:
+    """The arm chosen in each round, of which there were so many."""
+    finite_array(name, value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be whole numbers, got {array.dtype}")
+    if array.shape != sizes.shape:
+        raise ValueError(
+            f"{name} must have one entry per reward, shape {sizes.shape}, got "
+            f"{array.shape}"
+        )
+    wrong = np.flatnonzero((array < 0) | (array >= sizes))
+    if wrong.size:
+        t = wrong[0]
+        raise ValueError(
+            f"{name} must lie between 0 and {sizes[t] - 1}, got {array[t]}"
+        )
+    return array.astype(np.int64)
+
+
+def chances(name: str, value: Any, count: int) -> Array:
+    """Probabilities of what has happened, which are above zero."""
+    p = vector(name, value, dim=count)
+    if not (p.min() > 0.0 and p.max() <= 1.0):
+        wrong = p[(p <= 0.0) | (p > 1.0)][0]
+        raise ValueError(f"{name} must lie in (0, 1], got {wrong}")
+    return p
 
 
 def covariance(name: str, value: Any, dim: int | None = None) -> Array:

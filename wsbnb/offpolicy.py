@@ -134,12 +134,8 @@ class _Log:
         n = self.size = len(self.rewards)
         self._rows, self._sizes, self._starts = _arms(arms, n)
         self.dim, self.most = self._rows.shape[1], int(self._sizes.max())
-        self.chosen = _checked_choices(chosen, self._sizes)
-        p = _validate.vector("propensities", propensities, dim=n)
-        if not (p.min() > 0.0 and p.max() <= 1.0):
-            wrong = p[(p <= 0.0) | (p > 1.0)][0]
-            raise ValueError(f"propensities must lie in (0, 1], got {wrong}")
-        self.propensities = p
+        self.chosen = _validate.arm_numbers("chosen", chosen, self._sizes)
+        self.propensities = _validate.chances("propensities", propensities, n)
 
     def offered(self, t):
         start = self._starts[t]
@@ -170,25 +166,6 @@ def _arms(arms, n):
     if count != n:
         raise ValueError(f"arms must have a set for each of {n} rewards, got {count}")
     return rows, sizes, starts
-
-
-def _checked_choices(chosen, sizes):
-    _validate.unmasked("chosen", chosen)
-    array = np.asarray(chosen)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"chosen must be whole numbers, got {array.dtype}")
-    if array.shape != sizes.shape:
-        raise ValueError(
-            f"chosen must have one entry per reward, shape {sizes.shape}, got "
-            f"{array.shape}"
-        )
-    wrong = np.flatnonzero((array < 0) | (array >= sizes))
-    if wrong.size:
-        t = wrong[0]
-        raise ValueError(
-            f"chosen must lie between 0 and {sizes[t] - 1}, got {array[t]}"
-        )
-    return array.astype(np.int64)
 
 
 def _checked_target(target, model, log):

@@ -25,9 +25,20 @@ from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from wsbnb._tables import filled_frame
 from wsbnb._tables import styled_table as styled_table
 from wsbnb._types import Array, Band
-from wsbnb._validate import choice, covariance, integer, matrix, positive, vector
+from wsbnb._validate import (
+    choice,
+    covariance,
+    finite_array,
+    integer,
+    matrix,
+    positive,
+    several,
+    text,
+    vector,
+)
 from wsbnb.paper.algorithms import ADAPTIVE_STYLES, TABLE
 
 #: Colour, line and marker of every named policy, from the one table of algorithms.
@@ -192,18 +203,16 @@ def _label(ax: Axes, xlabel: str, ylabel: str) -> Axes:
     return ax
 
 
-def _frame(name: str, frame: Any, columns: Sequence[str]) -> pd.DataFrame:
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"{name} must be a pandas DataFrame, got {frame!r}")
-    missing = [column for column in columns if column not in frame.columns]
-    if missing:
+def _names(names: Any, standard: Sequence[str]) -> list[str]:
+    """One label per coordinate."""
+    if names is None:
+        return list(standard)
+    given = [str(name) for name in several("names", names)]
+    if len(given) != len(standard):
         raise ValueError(
-            f"{name} needs the columns {', '.join(columns)}; missing "
-            f"{', '.join(missing)}, got {', '.join(map(str, frame.columns))}"
+            f"names must have one label per coordinate ({len(standard)}), got {given}"
         )
-    if frame.empty:
-        raise ValueError(f"{name} must have at least one row, got none")
-    return frame
+    return given
 
 
 def _same_length(name: str, rounds: ArrayLike, *others: Any) -> Array:
@@ -270,10 +279,14 @@ def regret_curves(
     ['WSB-LinTS']
     """
     curves = getattr(curves, "curves", curves)
-    curves = _frame("curves", curves, ["policy", "trial", "round", "regret"])
+    columns = ["policy", "trial"], ["round", "regret"]
+    curves = filled_frame("curves", curves, *columns)
     choice("band", band, ("ci", "quantile", None))
+    if not isinstance(styles, Mapping | None):
+        raise TypeError(f"styles must map policies to keywords, got {styles!r}")
+    changes = finite_array("change_points", several("change_points", change_points))
     ax = _axes(ax)
-    for when in change_points:
+    for when in changes.ravel():
         ax.axvline(when, color="#999999", linewidth=0.9, linestyle=(0, (2, 2)))
     for name, part in curves.groupby("policy", sort=False, observed=True):
         table = part.pivot(index="round", columns="trial", values="regret")
@@ -405,14 +418,12 @@ def marginals(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['price', 'news']
     """
+    if not (hasattr(posterior, "mean") and hasattr(posterior, "cov")):
+        raise TypeError(f"posterior must have mean and cov, got {posterior!r}")
     mean = vector("posterior.mean", posterior.mean)
     std = np.sqrt(np.diag(covariance("posterior.cov", posterior.cov, mean.size)))
     width = positive("width", width)
-    names = [f"θ{i + 1}" for i in range(mean.size)] if names is None else list(names)
-    if len(names) != mean.size:
-        raise ValueError(
-            f"names must have one label per coordinate ({mean.size}), got {names}"
-        )
+    names = _names(names, [f"θ{i + 1}" for i in range(mean.size)])
     ax = _axes(ax)
     places = np.arange(mean.size)
     ax.axvline(0.0, color="#444444", linewidth=1.0)
@@ -465,7 +476,8 @@ def posterior_path(
     count, dim = mean.shape
     std = matrix("std", std, rows=count, cols=dim)
     truth = None if truth is None else matrix("truth", truth, rows=count, cols=dim)
-    names = names or [rf"$\theta_{{{i + 1}}}$" for i in range(dim)]
+    names = _names(names, [rf"$\theta_{{{i + 1}}}$" for i in range(dim)])
+    width = positive("width", width)
     ax = _axes(ax)
     for i in range(dim):
         (line,) = ax.plot(rounds, mean[:, i], label=names[i])
@@ -507,7 +519,7 @@ def arm_choices(
     'arm'
     """
     n_arms = integer("n_arms", n_arms)
-    rounds = _same_length("arms", rounds, arms)
+    rounds = _same_length("arms", rounds, vector("arms", arms))
     ax = _axes(ax)
     for name, given in (("arms", arms), ("best", best)):
         if given is None:
@@ -605,7 +617,9 @@ def interval_plot(
     """
     if isinstance(frame, pd.DataFrame) and "policy" not in frame:
         frame = frame.rename_axis("policy").reset_index()  # as `paired` gives it
-    frame = _frame("frame", frame, ["policy", "difference", "low", "high"])
+    frame = filled_frame("frame", frame, ["policy"], ["difference", "low", "high"])
+    if xlabel is not None:
+        text("xlabel", xlabel)
     numbered = [name for name in frame.policy if isinstance(name, Real)]
     if numbered:  # `reset_index` leaves the names in a column called "index"
         raise ValueError(

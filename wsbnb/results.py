@@ -84,6 +84,17 @@ def paired_interval(
     return {"difference": row.pop("mean"), **row, "wins": wins, "ratio": ratio}
 
 
+def _whole_numbers(name, values, least):
+    """At least `least` whole numbers, as an array."""
+    numbers = [
+        _validate.integer(name, value, minimum=0)
+        for value in _validate.several(name, values)
+    ]
+    if len(numbers) < least:
+        raise ValueError(f"{name} must hold at least one number, got none")
+    return np.array(numbers, dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """Regret of several policies over the same trials.
@@ -127,6 +138,30 @@ class Results:
     details: dict[str, Array] | None = None
     best_reward: Array | None = None
     interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        names = [
+            _validate.text("policies", name)
+            for name in _validate.several("policies", self.policies)
+        ]
+        trials = _whole_numbers("trials", self.trials, 0)
+        rounds = _whole_numbers("rounds", self.rounds, 1)
+        shape = (len(trials), len(names), len(rounds))
+        if not isinstance(self.details, dict | None):
+            raise TypeError(f"details must map names to arrays, got {self.details!r}")
+        tables = {"regret": self.regret, "arms": self.arms, **(self.details or {})}
+        for name, table in tables.items():
+            if table is not None and np.shape(table) != shape:
+                raise ValueError(
+                    f"{name} must have shape (trials, policies, rounds) = {shape}, got "
+                    f"{np.shape(table)}"
+                )
+        checked = {"policies": names, "trials": trials, "rounds": rounds}
+        regret = _validate.finite_array("regret", self.regret)
+        if not isinstance(self.regret, np.ndarray):  # else as it lies in memory: the
+            checked["regret"] = regret  # order of a sum decides its last bits
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     # -- numbers ------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from wsbnb import environments
+from wsbnb import _validate, environments
 from wsbnb._types import Any
 from wsbnb.adaptive.bandit import BanditOverDiscounts
 from wsbnb.adaptive.changes import ChangePoints
@@ -51,6 +51,8 @@ def compile(*policies: Policy) -> float:
     True
     """
     start = time.perf_counter()
+    for policy in policies:
+        _validate.instance("policies", policy, Policy)
     for policy in policies or _everything():
         _play(policy)
     if not policies:

@@ -1,6 +1,7 @@
-"""What every rule of an environment shares: data semantics, bounds, unit vectors."""
+"""What every rule of an environment shares: data semantics, bounds, arithmetic."""
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -81,18 +82,43 @@ def check_norms(vectors, bound, bound_name, label):
         )
 
 
+# --- arithmetic with the same bits on every processor -------------------------------
+#
+# The product ``a @ b`` adds in another order, and rounds once or twice, where the
+# registers are wider; NumPy's sine and cosine differ in their last bits, too. A world
+# that is drawn from a seed must not.
+
+
+def dot(a, b):
+    """The product of two vectors."""
+    return float(np.add.reduce(np.multiply(a, b)))
+
+
+def length(vector):
+    """The length of a vector."""
+    return math.sqrt(dot(vector, vector))
+
+
+def elementwise(function, array):
+    """A function of the `math` module, of every number of an array."""
+    return np.array([*map(function, np.ravel(array).tolist())]).reshape(np.shape(array))
+
+
+# --- random vectors -----------------------------------------------------------------
+
+
 def random_unit(rng, dim):
     """A vector drawn uniformly from the unit sphere."""
     normal = rng.standard_normal(dim)
-    return normal / np.sqrt(normal @ normal)
+    return normal / length(normal)
 
 
 def random_tangent(rng, point):
     """A unit vector drawn uniformly among those orthogonal to the unit `point`."""
     normal = rng.standard_normal(point.shape[0])
     for _ in range(2):  # the second pass removes the rounding error of the first
-        normal -= (normal @ point) * point
-    return normal / np.sqrt(normal @ normal)
+        normal -= dot(normal, point) * point
+    return normal / length(normal)
 
 
 def random_unit_columns(rng, shape):

@@ -9,7 +9,15 @@ import math
 import numpy as np
 
 from wsbnb import _validate as validate
-from wsbnb.environments._base import check_norms, random_tangent, random_unit, spans
+from wsbnb.environments._base import (
+    check_norms,
+    dot,
+    elementwise,
+    length,
+    random_tangent,
+    random_unit,
+    spans,
+)
 
 
 class Held:
@@ -47,7 +55,7 @@ class Tour:
     change_points = ()
 
     def __init__(self, points, horizon, rng):
-        self._radius = float(np.linalg.norm(points[0]))
+        self._radius = length(points[0])
         units = points / np.linalg.norm(points, axis=1, keepdims=True)
         legs = [_leg(*pair, rng) for pair in zip(units[:-1], units[1:], strict=True)]
         self._units = units
@@ -62,8 +70,8 @@ class Tour:
         leg = np.minimum(ticks // last, legs - 1)
         angle = self._angles[leg] * ((ticks - leg * last) / last)
         return self._radius * (
-            np.cos(angle)[:, None] * self._units[leg]
-            + np.sin(angle)[:, None] * self._directions[leg]
+            elementwise(math.cos, angle)[:, None] * self._units[leg]
+            + elementwise(math.sin, angle)[:, None] * self._directions[leg]
         )
 
     @property
@@ -72,23 +80,24 @@ class Tour:
         legs, last = len(self._angles), self._horizon - 1
         ends = np.arange(legs + 1) * last  # leg j covers ticks ends[j] .. ends[j + 1]
         inside = ends[1:] // legs - -(-ends[:-1] // legs)
-        chords = 2.0 * self._radius * np.sin(self._angles * legs / (2.0 * last))
+        halves = self._angles * legs / (2.0 * last)
+        chords = 2.0 * self._radius * elementwise(math.sin, halves)
         corners = ends[1:-1][ends[1:-1] % legs != 0] // legs
-        cuts = [np.diff(self.parameters(t, t + 2), axis=0) for t in corners]
-        return float(inside @ chords + sum(np.linalg.norm(cut) for cut in cuts))
+        cuts = [np.diff(self.parameters(t, t + 2), axis=0)[0] for t in corners]
+        return dot(inside, chords) + math.fsum(map(length, cuts))
 
 
 def _leg(start, end, rng):
     """Angle and direction of the shortest arc, and whether the ends are opposite."""
-    cosine = start @ end
+    cosine = dot(start, end)
     direction = end - cosine * start
-    direction -= (direction @ start) * start  # again, against rounding
-    sine = np.sqrt(direction @ direction)
+    direction -= dot(direction, start) * start  # again, against rounding
+    sine = length(direction)
     if cosine < 0.0 and sine < 1e-8:
         return np.pi, random_tangent(rng, start), True
     if sine == 0.0:
         return 0.0, np.zeros_like(start), False
-    return np.arctan2(sine, cosine), direction / sine, False
+    return math.atan2(sine, cosine), direction / sine, False
 
 
 class Walk:
@@ -103,7 +112,7 @@ class Walk:
 
     def __init__(self, seed, step, horizon, dim, bound):
         self._seed, self._bound, self._horizon = seed, bound, horizon
-        self._angle = 2.0 * np.arcsin(min(step / (2.0 * bound), 1.0))
+        self._angle = 2.0 * math.asin(min(step / (2.0 * bound), 1.0))
         self._starts = [random_unit(stream(seed), dim)]
         self._cached = (-1, None)
         self.variation = (horizon - 1) * step
@@ -137,10 +146,9 @@ class Walk:
         points = [point]
         for tangent in normals:
             for _ in range(2):  # the second pass removes the rounding of the first
-                tangent -= (tangent @ point) * point
-            length = math.sqrt(tangent @ tangent)
-            point = cosine * point + (sine / length) * tangent
-            point /= math.sqrt(point @ point)  # else rounding would add up
+                tangent -= dot(tangent, point) * point
+            point = cosine * point + (sine / length(tangent)) * tangent
+            point /= length(point)  # else rounding would add up
             points.append(point)
         return np.array(points)
 
@@ -185,7 +193,7 @@ class Chained:
     @property
     def variation(self):
         inside = sum(piece.variation for piece in self._pieces)
-        return float(inside + sum(np.linalg.norm(step) for _, step in self._seams()))
+        return inside + math.fsum(length(step) for _, step in self._seams())
 
     @property
     def change_points(self):

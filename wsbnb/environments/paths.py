@@ -1,6 +1,7 @@
 """Parameter paths: how theta_t moves over the rounds of a trial."""
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from wsbnb.environments._base import (
     Specification,
     check_norms,
     check_type,
+    elementwise,
     random_unit,
 )
 from wsbnb.environments._trajectories import (
@@ -171,8 +173,9 @@ class SlowPath(PathRule):
         if steps is None or self.closed or (horizon - 1) % self.legs:
             return None  # a step that cuts a corner depends on the trial's corner
         rounds = (horizon - 1) // self.legs
-        angles = 2.0 * np.arcsin(steps / (2.0 * bound))
-        return float((2.0 * bound * rounds * np.sin(angles / (2.0 * rounds))).sum())
+        angles = 2.0 * elementwise(math.asin, np.minimum(steps / (2.0 * bound), 1.0))
+        chords = elementwise(math.sin, angles / (2.0 * rounds))
+        return float((2.0 * bound * rounds * chords).sum())
 
     def _tour(self, anchors, horizon, rng):
         if self.legs == 0:
@@ -317,8 +320,8 @@ class MeanRevertingPath(PathRule):
         rng = stream(seed)
         home = 0.5 * bound * random_unit(rng, dim)
         shocks = self.reach / dim**0.5 * rng.standard_normal((horizon, dim))
-        keep = np.exp(-1.0 / self.relaxation)
-        shocks[1:] *= np.sqrt(1.0 - keep**2)
+        keep = math.exp(-1.0 / self.relaxation)
+        shocks[1:] *= math.sqrt(1.0 - keep**2)
         for t in range(1, horizon):
             shocks[t] += keep * shocks[t - 1]
         rows = home + shocks
@@ -366,7 +369,7 @@ class OneCoordinatePath(PathRule):
         phase = 2.0 * np.pi * (self.cycles * np.arange(horizon) / horizon)
         rows = np.empty((horizon, dim))
         rows[:, 1:] = random_unit(rng, dim - 1)
-        rows[:, 0] = np.cos(phase + 2.0 * np.pi * rng.random())
+        rows[:, 0] = elementwise(math.cos, phase + 2.0 * math.pi * rng.random())
         return Table(bound * np.sqrt(0.5) * rows)
 
 

@@ -23,12 +23,14 @@ import pandas as pd
 from tqdm import tqdm
 
 from wsbnb import _validate
-from wsbnb._files import replace_file
+from wsbnb._files import replace_file, sweep
 from wsbnb._types import Any, FilePath
 from wsbnb.paper.benchmark_policies import CONTENDERS
 from wsbnb.paper.benchmark_tables import Benchmark, Setting
 from wsbnb.paper.benchmark_worlds import WORLDS
 from wsbnb.paper.cache import cache_folder, source_checksum
+from wsbnb.paper.running import checked_cache
+from wsbnb.paper.settings import words
 from wsbnb.policies.theory import outside_on_purpose
 from wsbnb.simulation import simulate
 
@@ -74,11 +76,15 @@ def run_benchmark(
     """
     places = _chosen("worlds", worlds, WORLDS)
     players = _chosen("policies", policies, CONTENDERS)
-    quick = _validate.flag("quick", quick)
+    quick, progress = (
+        _validate.flag("quick", quick),
+        _validate.flag("progress", progress),
+    )
+    n_jobs = _validate.workers("n_jobs", n_jobs)
     if policies is None:
         players = [player for player in players if not player.slow]
     train, test = QUICK if quick else FULL
-    store = _Store(cache, n_jobs)
+    store = _Store(cache if cache is False else checked_cache(cache), n_jobs)
     with tqdm(
         total=2 * len(places),
         disable=not progress,
@@ -103,8 +109,8 @@ def run_benchmark(
 def _chosen(name, names, table):
     if names is None:
         return list(table.values())
-    names = [names] if isinstance(names, str) else list(names)
-    return [table[_validate.choice(name, one, tuple(table))] for one in names]
+    names = [names] if isinstance(names, str) else names
+    return [table[one] for one in words(name, names, table)]
 
 
 def _tuned(world, players, store, trials, coarse=False):
@@ -210,7 +216,7 @@ class _Store:
 
     def __init__(self, cache, n_jobs):
         self.folder = None if cache is False else cache_folder(cache) / "benchmark"
-        self.n_jobs = n_jobs
+        self.n_jobs, self._swept = n_jobs, False
 
     def finals(self, world, wanted, trials, seed):
         """Arrays (setting, trial) for each policy of `wanted`."""
@@ -264,6 +270,9 @@ class _Store:
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._swept:
+            sweep(self.folder)  # what a killed run has left
+            self._swept = True
         buffer = io.BytesIO()
         np.save(buffer, finals)
         replace_file(

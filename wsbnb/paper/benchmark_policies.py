@@ -66,10 +66,19 @@ class Contender:
     slow: bool = False
 
     def __post_init__(self) -> None:
+        _validate.text("name", self.name)
+        if not callable(self.build):
+            raise TypeError(f"build must be a function, got {self.build!r}")
         for what in ("scales", "memories"):
-            for value in getattr(self, what):
-                if value != math.inf:
+            values = _validate.several(what, getattr(self, what))
+            if not values:
+                raise ValueError(f"{what} must hold at least one number, got none")
+            for value in values:
+                if not (isinstance(value, float) and value == math.inf):
                     _validate.positive(what, value)
+            object.__setattr__(self, what, tuple(values))
+        _validate.text("note", self.note)
+        _validate.flag("slow", self.slow)
 
     def settings(self, coarse: bool = False) -> list[tuple[float, float]]:
         """All pairs (scale, memory) of the grid.
@@ -83,6 +92,7 @@ class Contender:
         -------
         list of tuple
         """
+        coarse = _validate.flag("coarse", coarse)
         scales, memories = (
             values[1::2] if coarse and len(values) > 1 else values
             for values in (self.scales, self.memories)

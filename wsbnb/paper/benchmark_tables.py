@@ -10,8 +10,10 @@ import pandas as pd
 
 from wsbnb import _validate
 from wsbnb._files import replace_file
+from wsbnb._tables import checked_frame
 from wsbnb._types import Any, Array, FilePath
 from wsbnb.paper.benchmark_worlds import KINDS, WORLDS
+from wsbnb.paper.settings import numbers, words
 
 FOOTINGS = ("theory", "tuned", "kind", "carried")
 FILES = {"tuning": "benchmark_tuning.csv", "scores": "benchmark_scores.csv"}
@@ -40,6 +42,11 @@ class Benchmark:
 
     tuning: pd.DataFrame
     scores: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        names, numbers = ["world", "policy"], ["scale", "memory", "regret"]
+        checked_frame("tuning", self.tuning, names, numbers)
+        checked_frame("scores", self.scores, [*names, "footing"], ["scale", "memory"])
 
     @property
     def worlds(self) -> list[str]:
@@ -128,6 +135,9 @@ class Benchmark:
         DataFrame
             world, policy, kind, ratio, low and high (95 %), rank and its low and high.
         """
+        draws = _validate.integer("draws", draws)
+        _validate.room("draws", draws, draws * self.scores.shape[1])
+        _validate.choice("to", to, FOOTINGS)
         rng = np.random.default_rng(0)
         rows = []
         for world in self.worlds:
@@ -167,6 +177,7 @@ class Benchmark:
         DataFrame
             One row per factor, one column per policy.
         """
+        factors = numbers("factors", factors)
         ratios = self.ratios(footing, to)
         rows = {f: (ratios <= f * (1 + 1e-12)).mean() for f in factors}
         return pd.DataFrame(rows).T
@@ -183,6 +194,7 @@ class Benchmark:
         -------
         DataFrame
         """
+        _validate.choice("to", to, FOOTINGS)
         return self.means(footing).div(self.means(to).min(axis=1), axis=0)
 
     def overall(
@@ -207,9 +219,14 @@ class Benchmark:
             One row per policy: all, low, high, worst (the largest ratio), mean_rank,
             and one column per kind of movement with _low and _high.
         """
+        draws = _validate.integer("draws", draws)
+        _validate.room("draws", draws, draws * self.scores.shape[1])
+        _validate.choice("to", to, FOOTINGS)
         rng = np.random.default_rng(0)
         logs = []
-        chosen = self.worlds if worlds is None else list(worlds)
+        chosen = self.worlds
+        if worlds is not None:
+            chosen = words("worlds", worlds, self.worlds)
         for world in chosen:
             mine, best = self.finals(world, footing), self.finals(world, to)
             picks = rng.integers(0, len(mine), (draws, len(mine)))
@@ -240,6 +257,7 @@ class Benchmark:
             Rows: where it was tuned; columns: where it plays. Training regret over that
             of the setting tuned there (1 on the diagonal).
         """
+        _validate.choice("policy", policy, self.policies)
         part = self.tuning[self.tuning["policy"] == policy]
         table = part.pivot(index="world", columns=["scale", "memory"], values="regret")
         table = table.loc[self.worlds]
@@ -261,7 +279,7 @@ class Benchmark:
         -------
         list of Path
         """
-        folder = Path(folder)
+        folder = _validate.path("folder", folder)
         folder.mkdir(parents=True, exist_ok=True)
         wide = self.tuning.pivot(
             index=["world", "policy", "scale"], columns="memory", values="regret"
@@ -285,6 +303,7 @@ class Benchmark:
         -------
         Benchmark
         """
+        _validate.instance("other", other, Benchmark)
         if set(other.worlds) != set(self.worlds):
             raise ValueError(
                 f"other must have been played in the worlds {self.worlds}, got "
@@ -329,7 +348,7 @@ def _with_range(logs, name):
     return {name: np.exp(logs[:, 0]), f"{name}_low": low, f"{name}_high": high}
 
 
-def read_benchmark(folder: Any) -> Benchmark:
+def read_benchmark(folder: FilePath) -> Benchmark:
     """The benchmark in a folder that ``Benchmark.write`` has written.
 
     Parameters
@@ -340,6 +359,16 @@ def read_benchmark(folder: Any) -> Benchmark:
     -------
     Benchmark
     """
+    folder = _validate.path("folder", folder)
+    try:
+        return _read(folder)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"folder must hold what Benchmark.write has written, got {folder}: {error}"
+        ) from error
+
+
+def _read(folder: Any) -> Benchmark:
     frames = {}
     for name, file in FILES.items():
         with (folder / file).open(encoding="utf-8") as handle:
@@ -371,7 +400,7 @@ def benchmark_report(benchmark: Benchmark) -> str:
     >>> benchmark_report(small).splitlines()[0]
     'Least regret when tuned in the world itself'
     """
-    means = benchmark.means("tuned")
+    means = _validate.instance("benchmark", benchmark, Benchmark).means("tuned")
     lines = ["Least regret when tuned in the world itself", ""]
     for world in benchmark.worlds:
         best = means.loc[world].idxmin()
@@ -401,4 +430,4 @@ def recorded_benchmark() -> Benchmark:
     >>> len(kept.worlds) >= 20
     True
     """
-    return read_benchmark(resources.files("wsbnb.paper") / "data")
+    return _read(resources.files("wsbnb.paper") / "data")

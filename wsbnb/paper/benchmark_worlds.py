@@ -75,7 +75,10 @@ class BenchmarkWorld:
     prior_std: float = 1.0
 
     def __post_init__(self) -> None:
+        _validate.text("name", self.name)
+        _validate.text("why", self.why)
         _validate.choice("kind", self.kind, KINDS)
+        _validate.instance("environment", self.environment, we.Environment)
         _validate.positive("noise_factor", self.noise_factor)
         _validate.nonnegative("prior_norm", self.prior_norm)
         _validate.positive("prior_std", self.prior_std)
@@ -97,6 +100,7 @@ class BenchmarkWorld:
         -------
         Known
         """
+        _validate.instance("world", world, we.World)
         first = world.parameters(0, 1)[0]
         away = np.zeros(world.dim)
         if self.prior_norm:

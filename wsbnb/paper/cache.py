@@ -16,6 +16,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from wsbnb import _validate
 from wsbnb._files import replace_file, sweep
 from wsbnb._types import FilePath
 from wsbnb.paper.settings import Cell
@@ -48,7 +49,7 @@ def cache_folder(folder: FilePath | None = None) -> Path:
     'results'
     """
     if folder is not None:
-        return Path(folder)
+        return _validate.path("folder", folder)
     if os.environ.get("WSBNB_CACHE"):
         return Path(os.environ["WSBNB_CACHE"])
     home = Path.home()
@@ -137,8 +138,9 @@ class Cache:
         -------
         Results or None
         """
+        path = self.path(cell, seed)
         try:
-            data = io.BytesIO(self.path(cell, seed).read_bytes())
+            data = io.BytesIO(path.read_bytes())
             with np.load(data, allow_pickle=False) as file:
                 content = {name: file[name] for name in file.files}
             return _checked(content, _identity(cell, seed), cell.player.algorithm)
@@ -154,6 +156,8 @@ class Cache:
         seed : int
         result : Results
         """
+        path = self.path(cell, seed)
+        _validate.instance("result", result, Results)
         buffer = io.BytesIO()
         np.savez(
             buffer,
@@ -166,11 +170,12 @@ class Cache:
         if not self._swept:
             sweep(self.folder)  # what a killed run has left
             self._swept = True
-        replace_file(self.path(cell, seed), buffer.getvalue())
+        replace_file(path, buffer.getvalue())
 
 
 def _identity(cell, seed):
-    everything = cell.settings()
+    everything = _validate.instance("cell", cell, Cell).settings()
+    seed = _validate.seed("seed", seed)
     everything |= {"seed": seed, "points": POINTS, "sources": source_checksum()}
     return json.dumps(everything, sort_keys=True, allow_nan=False)
 

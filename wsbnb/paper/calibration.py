@@ -16,6 +16,7 @@ from scipy import stats
 
 from wsbnb import _validate
 from wsbnb.paper.report import compare, run_papercells, summarise
+from wsbnb.paper.settings import dimensions, words
 from wsbnb.paper.tables import CALIBRATED, table2, table3
 
 _QUARTERS = math.pi / 2
@@ -145,10 +146,9 @@ def calibration_study(
     >>> study["reading"].tolist(), study["cells"].tolist()
     (['fixed per trial', 'redrawn every round'], [32, 32])
     """
-    factors = tuple(READINGS) if factors is None else tuple(factors)
-    for factor in factors:
-        _validate.choice("factors", factor, tuple(READINGS))
+    factors = list(READINGS) if factors is None else words("factors", factors, READINGS)
     trials = _validate.integer("trials", trials, minimum=2)
+    detail, dims = _validate.flag("detail", detail), dimensions(dims)
     common = {"dims": dims, "trials": trials, "seed": seed}
     readings = {
         (factor, name): _affected(factor, changes, common)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from wsbnb import _guide
+from wsbnb import _guide, _validate
 from wsbnb._files import replace_file
 from wsbnb._types import FilePath
 from wsbnb.paper.benchmark import best_setting
@@ -85,6 +85,11 @@ def guide_rows(benchmark: Benchmark) -> pd.DataFrame:
     >>> list(guide_rows(recorded_benchmark())["moves"].unique())
     ['still', 'jumps', 'drift', 'unknown']
     """
+    _validate.instance("benchmark", benchmark, Benchmark)
+    if not set(benchmark.policies) & set(BUILDERS):
+        raise ValueError(
+            f"benchmark must hold some of {sorted(BUILDERS)}, got {benchmark.policies}"
+        )
     frames = [
         pd.DataFrame(_standing(benchmark, moves, trusted))
         .drop_duplicates(["policy", "scale", "memory"])
@@ -187,6 +192,7 @@ def write_guide(benchmark: Benchmark, path: FilePath | None = None) -> Path:
     -------
     Path
     """
-    target = Path(_guide.__file__ if path is None else path)
+    _validate.instance("benchmark", benchmark, Benchmark)
+    target = Path(_guide.__file__) if path is None else _validate.path("path", path)
     replace_file(target, guide_source(benchmark).encode())
     return target

@@ -34,7 +34,7 @@ def long_run(
     trials : int, default 1000
     seed : int, default 0
     cells : list of PaperCell, optional
-        Default: all 160.
+        With trials and a seed of their own. Default: all 160.
     **options
         cache, force, n_jobs and progress of :func:`run_cells`.
 
@@ -56,9 +56,13 @@ def long_run(
     """
     from wsbnb import __version__  # late: the package may still be loading
 
+    common = {
+        "trials": _validate.integer("trials", trials),
+        "seed": _validate.seed("seed", seed),
+    }
     if cells is None:
-        common = {"trials": trials, "seed": seed}
         cells = table2(**common) + table3(**common)
+    cells = _validate.instances("cells", cells, PaperCell)
     results = run_papercells(cells, **options)
     finals = {c: results[c].final(c.algorithm) for c in cells}
     frame = summarise(cells, results)
@@ -72,7 +76,7 @@ def long_run(
         part = [finals[c][i * HUNDRED : (i + 1) * HUNDRED] for c in cells]
         frame[f"mean_{i + 1}"] = [values.mean() for values in part]
         frame[f"std_{i + 1}"] = [values.std(ddof=1) for values in part]
-    frame["seed"] = seed
+    frame["seed"] = [c.seed for c in cells]
     frame["version"] = __version__
     frame["sources"] = source_checksum()[:12]
     return frame

@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._tables import checked_frame
 from wsbnb._types import Seed
 from wsbnb.paper.running import run_cells
 from wsbnb.paper.tables import PAPER_TRIALS, PaperCell, printed_table
 from wsbnb.results import Results, t_interval
 
+#: What names a cell of a table.
+_KEYS = ("scenario", "algorithm", "dimension")
 #: Counted in the summary of a comparison.
 LIMITS = (2.0, 2.5, 3.0, 3.5)
 
@@ -66,7 +69,7 @@ def run_papercells(
     >>> len(run_papercells(cells, cache=False))
     7
     """
-    cells = list(cells)
+    cells = _validate.instances("cells", cells, PaperCell)
     counts = {(cell.trials, cell.seed) for cell in cells}
     if len(counts) != 1:
         raise ValueError(
@@ -102,6 +105,12 @@ def summarise(
     >>> summarise([cell], {cell: result})["mean"].tolist()
     [2.0]
     """
+    cells = _validate.instances("cells", cells, PaperCell)
+    if not isinstance(results, Mapping):
+        raise TypeError(f"results must map cells to their results, got {results!r}")
+    missing = [cell for cell in cells if cell not in results]
+    if missing:
+        raise ValueError(f"results must hold every cell, got none for {missing[0]}")
     ablation = any(cell.prior_mean_norm for cell in cells)
     rows = []
     for cell in cells:
@@ -180,9 +189,12 @@ def compare(
     [[1.009, 1.388, 1.0, 1.0]]
     """
     m = _validate.integer("paper_trials", paper_trials, minimum=2)
+    checked_frame("table", table, _KEYS, ("mean", "std", "trials", "se"))
     if printed is None:
         printed = printed_table(3 if "prior_mean_norm" in table else 2)
+    checked_frame("printed", printed, _KEYS, ("mean", "std"))
     keys = [c for c in printed.columns if c not in ("mean", "std")]
+    checked_frame("table", table, keys)
     names = {"mean": "paper_mean", "std": "paper_std"}
     both = table.merge(printed.rename(columns=names), on=keys, how="inner")
     error = np.sqrt(both["se"] ** 2 + both["paper_std"] ** 2 / m)
@@ -219,6 +231,7 @@ def agreement(comparison: pd.DataFrame) -> pd.Series:
     >>> agreement(frame)[["|z|>2", "|z|>3", "chi2"]].round(2).tolist()
     [2.0, 1.0, 14.7]
     """
+    checked_frame("comparison", comparison, (), ("z", "f_pvalue"))
     z = comparison["z"].abs()
     counts = {"cells": len(z)}
     counts |= {f"|z|>{limit:g}": int((z > limit).sum()) for limit in LIMITS}
@@ -266,6 +279,9 @@ def bootstrap_std_ratio(
     rng = _validate.generator("rng", rng)
     m = _validate.integer("paper_trials", paper_trials, minimum=2)
     size = (_validate.integer("n", n), m)
+    _validate.room("n", n, size[0] * m)
+    if not finals.std() > 0.0:
+        raise ValueError("finals must have a spread, got equal numbers")
     drawn = rng.choice(finals, size=size).std(axis=1, ddof=1)
     # Our own deviation is uncertain too: widen the spread for a finite sample.
     widen = np.sqrt(1.0 + m / len(finals))
@@ -298,6 +314,7 @@ def text_table(table: pd.DataFrame) -> str:
     D-LinTS 375.8 ± 19.6
     """
     parts = []
+    checked_frame("table", table, _KEYS, ("mean", "std", "trials"))
     for scenario, part in table.groupby("scenario", sort=False):
         label = part["algorithm"]
         if "prior_mean_norm" in part:
@@ -334,8 +351,11 @@ def text_report(comparison: pd.DataFrame) -> str:
     >>> text_report(pd.DataFrame({"z": []}))
     'The paper prints none of these cells: nothing to compare.'
     """
+    checked_frame("comparison", comparison, ["z"])
     if not len(comparison):
         return "The paper prints none of these cells: nothing to compare."
+    numbers = ("z", "mean", "std", "ratio", "std_ratio", "f_pvalue")
+    checked_frame("comparison", comparison, _KEYS, numbers)
     if comparison["z"].isna().any():
         return "One trial has no spread: nothing to compare."
     columns = ["scenario", "algorithm", "prior_mean_norm", "dimension", "mean"]

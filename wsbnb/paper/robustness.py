@@ -8,11 +8,22 @@ import pandas as pd
 from scipy import stats
 
 from wsbnb import _validate
+from wsbnb._tables import checked_frame
 from wsbnb._types import Scenario
-from wsbnb.paper.algorithms import ALGORITHMS
+from wsbnb.paper.algorithms import ALGORITHMS, TABLE
 from wsbnb.paper.report import moments
 from wsbnb.paper.running import run_cells
-from wsbnb.paper.settings import Cell, Player, Setting
+from wsbnb.paper.settings import (
+    LONGEST,
+    MOVES,
+    NOISES,
+    Cell,
+    Player,
+    Setting,
+    dimensions,
+    numbers,
+    words,
+)
 from wsbnb.paper.studies import study
 
 FACTORS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -52,10 +63,12 @@ def study_discount(
     >>> frame["factor"].tolist()
     [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
     """
+    factors = numbers("factors", factors)
     _must_hold("factors", factors, 1)
+    dims, algorithms = dimensions(dims), words("algorithms", algorithms, TABLE)
     cells = {
-        (d, name, float(factor)): Cell(
-            Setting(scenario, d), Player(name, variation_factor=float(factor))
+        (d, name, factor): Cell(
+            Setting(scenario, d), Player(name, variation_factor=factor)
         )
         for d in dims
         for name in algorithms
@@ -103,12 +116,14 @@ def study_noise_level(
     >>> bool(frame["mean"].iloc[0] < frame["mean"].iloc[4])  # less noise, less regret
     True
     """
+    beliefs, variances = numbers("beliefs", beliefs), numbers("variances", variances)
     _must_hold("beliefs", beliefs, 1)
+    dims, algorithms = dimensions(dims), words("algorithms", algorithms, TABLE)
     cases = [(v, 1.0) for v in variances]
-    cases += [(0.15, float(b)) for b in beliefs if (0.15, float(b)) not in cases]
+    cases += [(0.15, b) for b in beliefs if (0.15, b) not in cases]
     cells = {
-        (d, float(v), b, name): Cell(
-            Setting(scenario, d, noise_variance=float(v)), Player(name, noise_factor=b)
+        (d, v, b, name): Cell(
+            Setting(scenario, d, noise_variance=v), Player(name, noise_factor=b)
         )
         for d in dims
         for v, b in cases
@@ -151,9 +166,11 @@ def study_arms(
     >>> frame["n_arms"].tolist()
     [4, 16, 48, 192, 4, 16, 48, 192]
     """
+    counts = numbers("counts", counts, _validate.integer)
+    dims, algorithms = dimensions(dims), words("algorithms", algorithms, TABLE)
     cells = {
-        (d, arms, int(count), name): Cell(
-            Setting(scenario, d, n_arms=int(count), arms=arms), Player(name)
+        (d, arms, count, name): Cell(
+            Setting(scenario, d, n_arms=count, arms=arms), Player(name)
         )
         for d in dims
         for arms in ("fixed", "redrawn")
@@ -200,7 +217,9 @@ def study_noise_law(
     >>> frame["noise"].tolist()
     ['gaussian', 'uniform', 'rademacher', 'heavy']
     """
+    laws = words("laws", laws, NOISES)
     _must_hold("laws", laws, "gaussian")
+    dims, algorithms = dimensions(dims), words("algorithms", algorithms, TABLE)
     cells = {
         (d, law, name): Cell(Setting(scenario, d, noise=law), Player(name))
         for d in dims
@@ -259,6 +278,7 @@ def study_baselines(
         "Uniform": Player("Uniform"),
         "Oracle": Player("Oracle"),
     }
+    dims, scenarios = dimensions(dims), words("scenarios", scenarios, MOVES)
     cells = {
         (scenario, d, name): Cell(Setting(scenario, d), player)
         for scenario in scenarios
@@ -303,8 +323,11 @@ def study_horizon(
     >>> frame["horizon"].unique().tolist()
     [100, 200]
     """
+    dims, scenarios = dimensions(dims), words("scenarios", scenarios, MOVES)
+    algorithms = words("algorithms", algorithms, TABLE)
+    horizons = numbers("horizons", horizons, _horizon)
     cells = {
-        (scenario, d, name, int(T)): Cell(Setting(scenario, d, int(T)), Player(name))
+        (scenario, d, name, T): Cell(Setting(scenario, d, T), Player(name))
         for scenario in scenarios
         for d in dims
         for name in algorithms
@@ -356,6 +379,10 @@ def fit_exponents(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     [0.75]
     """
     _validate.probability("level", level)
+    names = ["scenario", "dimension", "algorithm"], ["horizon", "mean", "se"]
+    checked_frame("frame", frame, *names)
+    if not (frame[names[1]] > 0.0).all(axis=None):
+        raise ValueError("frame must have positive horizons, means and errors")
     rows = []
     keys = ["scenario", "dimension", "algorithm"]
     for key, part in frame.groupby(keys, sort=False):
@@ -395,6 +422,10 @@ def _weighted_line(x, y, error, level):
         "last": float(last),
         "last_se": float(last_se),
     }
+
+
+def _horizon(name, value):
+    return _validate.integer(name, value, minimum=4, maximum=LONGEST)
 
 
 def _reference(algorithms):

@@ -64,10 +64,16 @@ def run_cells(
     >>> run_cells([cell], trials=3, cache=False)[cell].final("WSB-LinTS").shape
     (3,)
     """
-    cells = list(dict.fromkeys(cells))
+    cells = list(dict.fromkeys(_validate.instances("cells", cells, Cell)))
     trials = _validate.integer("trials", trials)
+    _validate.room("trials", trials, trials * max(1, len(cells)) * POINTS)
     seed = _validate.seed("seed", seed)
-    store = None if cache is False else Cache(cache)
+    force, progress = (
+        _validate.flag("force", force),
+        _validate.flag("progress", progress),
+    )
+    n_jobs = _validate.workers("n_jobs", n_jobs)
+    store = None if cache is False else Cache(checked_cache(cache))
     found = {}
     if store is not None and not force:
         found = {cell: store.load(cell, seed) for cell in cells}
@@ -80,6 +86,11 @@ def run_cells(
     missing = {cell: numbers for cell, numbers in missing.items() if len(numbers)}
     _Runner(seed, store, force, n_jobs, progress).run(missing, found)
     return {cell: found[cell].select(trials=wanted) for cell in cells}
+
+
+def checked_cache(cache: FilePath | None) -> FilePath | None:
+    """The folder that was asked for, refused by the name that callers know."""
+    return None if cache is None else _validate.path("cache", cache)
 
 
 class _Runner:

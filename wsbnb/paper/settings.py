@@ -9,19 +9,24 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from wsbnb import _validate, environments
+from wsbnb import _validate, environments, exploration
 from wsbnb._types import Any, Callable
 from wsbnb.bounds import tuned_discount
+from wsbnb.environments._base import length
 from wsbnb.paper.algorithms import TABLE
 from wsbnb.policies.base import Policy
 from wsbnb.policies.theory import outside_on_purpose
 
+#: What the parameter may do.
+MOVES = ("abrupt", "slow", "still")
 NOISES = {
     "gaussian": environments.GaussianNoise,
     "uniform": environments.UniformNoise,
     "rademacher": environments.RademacherNoise,
     "heavy": environments.BoundedHeavyNoise,
 }
+#: More rounds than this, a day of playing, are a mistake.
+LONGEST = 10**11
 DIRECTIONS = ("uniform", "ones", "axis", "anchor")
 SCALE_RULES = ("plain", "sigma", "matched", "unmatched")
 
@@ -58,6 +63,12 @@ class Setting:
     arms: str = "fixed"
     closed_tour: bool = False
 
+    def __post_init__(self) -> None:
+        variance = _validate.nonnegative("noise_variance", self.noise_variance)
+        object.__setattr__(self, "noise_variance", variance)  # an array has no hash
+        _validate.integer("horizon", self.horizon, maximum=LONGEST)
+        self.environment()  # it refuses by name what cannot be
+
     def environment(self) -> environments.Environment:
         """The environment that this setting describes.
 
@@ -80,6 +91,30 @@ class Setting:
         return environments.Environment(
             env.path, env.arms, noise, self.horizon, self.dim
         )
+
+
+#: What the fields of a player may be.
+_WORDS = {
+    "algorithm": tuple(TABLE),
+    "prior_direction": DIRECTIONS,
+    "scale_rule": SCALE_RULES,
+    "split": exploration.SPLITS,
+    "radius": exploration.RADII,
+    "penalty": exploration.PENALTIES,
+    "perturbation": exploration.LAWS,
+}
+_NUMBERS = {
+    "variation": _validate.nonnegative,
+    "variation_factor": _validate.positive,
+    "regularization": _validate.ordinary,
+    "prior_scale": _validate.ordinary,
+    "prior_mean_norm": _validate.bounded,
+    "delta": _validate.probability,
+    "radius_scale": _validate.bounded,
+    "scale": _validate.bounded,
+    "noise_factor": _validate.ordinary,
+    "length": _validate.integer,
+}
 
 
 @dataclass(frozen=True)
@@ -147,13 +182,12 @@ class Player:
     length: int | None = None
 
     def __post_init__(self) -> None:
-        _validate.choice("algorithm", self.algorithm, tuple(TABLE))
-        _validate.choice("prior_direction", self.prior_direction, DIRECTIONS)
-        _validate.choice("scale_rule", self.scale_rule, SCALE_RULES)
-        _validate.positive("variation_factor", self.variation_factor)
-        _validate.positive("prior_scale", self.prior_scale)
-        _validate.nonnegative("prior_mean_norm", self.prior_mean_norm)
-        _validate.positive("noise_factor", self.noise_factor)
+        for name, words in _WORDS.items():
+            _validate.choice(name, getattr(self, name), words)
+        for name, check in _NUMBERS.items():
+            value = getattr(self, name)
+            if value is not None or name not in ("variation", "delta", "length"):
+                object.__setattr__(self, name, check(name, value))
 
     @property
     def differs_by_trial(self) -> bool:
@@ -176,6 +210,7 @@ class Player:
         -------
         float
         """
+        _validate.instance("world", world, environments.World)
         known = world.variation if self.variation is None else self.variation
         return tuned_discount(
             world.dim,
@@ -196,6 +231,7 @@ class Player:
         -------
         Policy
         """
+        _validate.instance("world", world, environments.World)
         cls, known = self._row.cls, self._settings(world)
         wanted = {name: known[name] for name in cls._setting_names() if name in known}
         with outside_on_purpose():  # studies leave the theory; the chapters say where
@@ -245,7 +281,7 @@ def _direction(player, world):
         drawn = np.eye(d)[0]
     else:
         drawn = world.parameters(0, 1)[0]
-    return drawn / np.linalg.norm(drawn)
+    return drawn / length(drawn)
 
 
 @dataclass(frozen=True)
@@ -266,6 +302,10 @@ class Cell:
 
     setting: Setting
     player: Player
+
+    def __post_init__(self) -> None:
+        _validate.instance("setting", self.setting, Setting)
+        _validate.instance("player", self.player, Player)
 
     def settings(self) -> dict[str, Any]:
         """All settings as nested dicts of plain values.
@@ -290,10 +330,33 @@ class Cell:
         -------
         Policy or callable
         """
+        _validate.instance("environment", environment, environments.Environment)
         exact = self.player.variation is None and environment.variation is None
         if exact or self.player.differs_by_trial:
             return self.player.policy
         return self.player.policy(environment.world(0))
+
+
+# --- lists that many studies take -------------------------------------------------
+
+
+def dimensions(dims: Any) -> list[int]:
+    """Dimensions, of which anchors at right angles need two at least."""
+    several = _validate.several("dims", dims)
+    return [_validate.integer("dims", d, minimum=2) for d in several]
+
+
+def words(name: str, values: Any, allowed: Any) -> list[str]:
+    """Words of a vocabulary, at least one."""
+    several = _validate.several(name, values)
+    if not several:
+        raise ValueError(f"{name} must hold at least one word, got none")
+    return [_validate.choice(name, value, tuple(allowed)) for value in several]
+
+
+def numbers(name: str, values: Any, check: Any = _validate.positive) -> list[Any]:
+    """Numbers that a check lets pass."""
+    return [check(name, value) for value in _validate.several(name, values)]
 
 
 def changed(cell: Cell, **changes: Any) -> Cell:
@@ -315,6 +378,7 @@ def changed(cell: Cell, **changes: Any) -> Cell:
     >>> changed(cell, dim=4, scale=2.0).player.scale
     2.0
     """
+    _validate.instance("cell", cell, Cell)
     known = {f.name for f in fields(Setting)} | {f.name for f in fields(Player)}
     for name in changes:
         _validate.choice("changes", name, tuple(sorted(known)))

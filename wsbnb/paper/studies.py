@@ -4,17 +4,19 @@ Every study returns a tidy frame. Comparisons are paired: both sides met the sam
 worlds, and the interval is that of the mean difference.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from wsbnb import _validate
 from wsbnb._types import Scenario
+from wsbnb._validate import several
 from wsbnb.paper.report import compare, moments, run_papercells, summarise
 from wsbnb.paper.running import run_cells
-from wsbnb.paper.settings import Cell, Player, Setting
+from wsbnb.paper.settings import MOVES, Cell, Player, Setting, dimensions
 from wsbnb.paper.tables import CALIBRATED, DIMS, printed_table, table2
 from wsbnb.results import paired_interval
 
@@ -67,6 +69,7 @@ def study(
     >>> frame["difference"].tolist()[0]
     0.0
     """
+    columns = _check_study(cells, columns, baseline)
     results = run_cells(cells.values(), trials=trials, seed=seed, **options)
     rows = []
     for key, cell in cells.items():
@@ -74,6 +77,24 @@ def study(
         row = dict(zip(columns, key, strict=True)) | moments(_finals(result))
         rows.append(row | _against(_finals(result), _finals(other)))
     return pd.DataFrame(rows)
+
+
+def _check_study(cells, columns, baseline):
+    """Labels and comparisons must fit before anything is played."""
+    if not isinstance(cells, Mapping):
+        raise TypeError(f"cells must map labels to cells, got {cells!r}")
+    columns = [_validate.text("columns", name) for name in several("columns", columns)]
+    if not callable(baseline):
+        raise TypeError(f"baseline must be a function of a label, got {baseline!r}")
+    for key in cells:
+        if not (isinstance(key, tuple) and len(key) == len(columns)):
+            raise ValueError(
+                f"columns must name each part of a label, got {columns} for {key!r}"
+            )
+        other = baseline(key)
+        if not (isinstance(other, Hashable) and other in cells):
+            raise ValueError(f"baseline must lead to a label of cells, got {other!r}")
+    return columns
 
 
 def _finals(result):
@@ -123,6 +144,7 @@ def honest_slow(
 
 
 def _moving(trials, dims, seed, closed_tour=False):
+    _validate.flag("closed_tour", closed_tour)
     path = {"slow_path": "slow", "slow_variation": None, "closed_tour": closed_tour}
     protocol = replace(CALIBRATED, name="moving", **path)
     common = {"trials": trials, "seed": seed, "protocol": protocol}
@@ -155,6 +177,7 @@ def honest_claims(
     >>> claims["world"].unique().tolist()
     ['abrupt', 'still', 'moving']
     """
+    dims = dimensions(dims)
     common = {"trials": trials, "seed": seed}
     worlds = {
         "abrupt": table2(dims, ("abrupt",), **common),
@@ -185,6 +208,12 @@ def _verdict(pair):
     if pair["high"] < 0:
         return "yes"
     return "no" if pair["low"] > 0 else "open"
+
+
+def _known_variation(scenario):
+    """What the calibrated protocol computes the discount for, if nothing moves."""
+    _validate.choice("scenario", scenario, MOVES)
+    return CALIBRATED.slow_variation if scenario == "still" else None
 
 
 def study_matched_scale(
@@ -223,7 +252,7 @@ def study_matched_scale(
     >>> len(frame), float(frame["difference"].iloc[0])
     (10, 0.0)
     """
-    variation = CALIBRATED.slow_variation if scenario == "still" else None
+    variation, dims = _known_variation(scenario), dimensions(dims)
     variants = {
         "WSB, a = 1": ("WSB", {}),
         "D, a = 1": ("D", {}),
@@ -282,7 +311,8 @@ def study_ucb_variants(
     >>> frame["variant"].iloc[0], float(frame["ratio"].iloc[0])
     ('WSB-LinUCB: trace, cxv, delta/T', 1.0)
     """
-    variation = CALIBRATED.slow_variation if scenario == "still" else None
+    variation, dims = _known_variation(scenario), dimensions(dims)
+    norm = _validate.bounded("prior_mean_norm", prior_mean_norm)
     first = "WSB-LinUCB: trace, cxv, delta/T"
     variants = {
         first: {},
@@ -300,7 +330,7 @@ def study_ucb_variants(
         for name, changes in variants.items():
             words = {"algorithm": "WSB-LinUCB", "variation": variation, **changes}
             if words["algorithm"] == "WSB-LinUCB":
-                words["prior_mean_norm"] = float(prior_mean_norm)
+                words["prior_mean_norm"] = norm
             cells[d, name] = Cell(Setting(scenario, d), Player(**words))
     columns = ("dimension", "variant")
     return study(cells, columns, lambda k: (k[0], first), trials, seed, **options)

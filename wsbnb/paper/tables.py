@@ -10,7 +10,15 @@ import pandas as pd
 
 from wsbnb import _validate
 from wsbnb.paper.algorithms import ALGORITHMS, TABLE
-from wsbnb.paper.settings import Cell, Player, Setting
+from wsbnb.paper.settings import (
+    SCALE_RULES,
+    Cell,
+    Player,
+    Setting,
+    dimensions,
+    numbers,
+    words,
+)
 
 SCENARIOS = ("abrupt", "slow")
 DIMS = (2, 4, 6, 16, 32)
@@ -56,6 +64,19 @@ class Protocol:
     perturbation: str = "rectified"
     perturbation_scale: str = "plain"
     prior_direction: str = "uniform"
+
+    def __post_init__(self) -> None:
+        _validate.text("name", self.name)
+        _validate.choice("slow_path", self.slow_path, ("slow", "still"))
+        if self.slow_variation is not None:
+            _validate.nonnegative("slow_variation", self.slow_variation)
+        _validate.choice("perturbation_scale", self.perturbation_scale, SCALE_RULES)
+        # The rest are fields of a setting and of a player, which check them.
+        words = ("anchors", "arms", "closed_tour")
+        Setting("abrupt", 2, **{name: getattr(self, name) for name in words})
+        words = ("regularization", "delta", "split", "penalty", "perturbation")
+        words += ("prior_direction",)
+        Player("WSB-LinUCB", **{name: getattr(self, name) for name in words})
 
 
 #: What the text says, with a stated choice where it says nothing: half-normal
@@ -106,7 +127,11 @@ class PaperCell:
         _validate.choice("algorithm", self.algorithm, ALGORITHMS)
         _validate.integer("dim", self.dim, minimum=2)
         _validate.integer("horizon", self.horizon, minimum=4)
-        if isinstance(self.protocol, str):
+        _validate.integer("trials", self.trials)
+        _validate.seed("seed", self.seed)
+        norm = _validate.bounded("prior_mean_norm", self.prior_mean_norm)
+        object.__setattr__(self, "prior_mean_norm", norm)  # an array has no hash
+        if not isinstance(self.protocol, Protocol):
             _validate.choice("protocol", self.protocol, tuple(PROTOCOLS))
 
     @property
@@ -201,8 +226,7 @@ def table3(
     90
     """
     dims, scenarios = _rows(dims, scenarios)
-    norms = _validate.several("norms", norms)
-    norms = [_validate.nonnegative("norms", norm) for norm in norms]
+    norms = numbers("norms", norms, _validate.nonnegative)
     return [
         PaperCell(scenario, algorithm, d, norm, **common)
         for scenario in scenarios
@@ -215,10 +239,7 @@ def table3(
 
 def _rows(dims, scenarios):
     """Dimensions and scenarios of a table, checked by their own names."""
-    dims = _validate.several("dims", dims)
-    dims = [_validate.integer("dims", d, minimum=2) for d in dims]
-    scenarios = _validate.several("scenarios", scenarios)
-    return dims, [_validate.choice("scenarios", each, SCENARIOS) for each in scenarios]
+    return dimensions(dims), words("scenarios", scenarios, SCENARIOS)
 
 
 def printed_table(number: int) -> pd.DataFrame:
