@@ -284,6 +284,7 @@ def objects():
     found["environment"] = environment()
     found["world"] = environment().world(0)
     found |= {f"weights {word}": rule for word, rule in RULES.items()}
+    found["weights custom"] = wsbnb.weights.CustomWeights(lambda s, t: s / t)
     return found | lab.objects()
 
 
@@ -332,6 +333,8 @@ METHODS = {
     "rounds": 5,
 }
 #: `copy` is tested with the files; `compiled` is for the kernels; names are free text.
+#: The rules of an environment are not among the objects: their methods are called by
+#: the environment, which has checked what it hands on.
 NOT_METHODS = {
     "save",
     "compiled",

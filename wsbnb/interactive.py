@@ -291,7 +291,8 @@ def _check_words(**given):
 
 
 def _limits(values, pad):
-    low, high = min(v.min() for v in values), max(v.max() for v in values)
+    low = min(float(v.min()) for v in values)
+    high = max(float(v.max()) for v in values)
     if not np.isfinite(2.0 * (high - low)):
         raise ValueError(
             f"lines and frames must span what a double holds, got {low} to {high}"

@@ -1,0 +1,338 @@
+"""What the laboratory, the data and the pictures refuse, and by which name."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wsbnb
+from tests import catalogue_lab as lab
+from wsbnb import interactive, paper, plotting
+
+SETTING = dict(scenario="abrupt", dim=2)
+X = np.linspace(0.0, 1.0, 5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scenario": "quick"},
+        {"dim": 0},
+        {"dim": 2.5},
+        {"horizon": 10**12},
+        {"horizon": "long"},
+        {"n_arms": -1},
+        {"noise_variance": -0.1},
+        {"noise_variance": np.nan},
+        {"noise": "loud"},
+        {"anchors": "random"},
+        {"arms": ["fixed"]},
+        {"closed_tour": 1},
+    ],
+    ids=str,
+)
+def test_settings(changes):
+    (name,) = changes
+    with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+        paper.Setting(**{**SETTING, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"algorithm": "LinQ"},
+        {"variation": -1.0},
+        {"variation_factor": 0.0},
+        {"regularization": 0.0},
+        {"prior_scale": np.inf},
+        {"prior_mean_norm": -1.0},
+        {"prior_direction": "up"},
+        {"delta": 1.0},
+        {"split": "evenly"},
+        {"radius": "round"},
+        {"penalty": None},
+        {"radius_scale": -0.5},
+        {"perturbation": "laplace"},
+        {"scale": np.nan},
+        {"scale_rule": "double"},
+        {"noise_factor": 0.0},
+        {"length": 0.5},
+    ],
+    ids=str,
+)
+def test_players(changes):
+    (name,) = changes
+    with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+        paper.Player(**{"algorithm": "WSB-LinUCB", **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": 3},
+        {"slow_path": "abrupt"},
+        {"slow_variation": -1.0},
+        {"anchors": "x"},
+        {"arms": "x"},
+        {"closed_tour": "no"},
+        {"regularization": -1.0},
+        {"delta": 2.0},
+        {"split": "x"},
+        {"penalty": "x"},
+        {"perturbation": "x"},
+        {"perturbation_scale": "x"},
+        {"prior_direction": "x"},
+    ],
+    ids=str,
+)
+def test_protocols(changes):
+    (name,) = changes
+    with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+        paper.Protocol(**{"name": "own", **changes})
+
+
+def test_what_is_made_is_a_key():
+    """Numbers in arrays become numbers: an array has no hash."""
+    setting = paper.Setting(**SETTING, noise_variance=np.array(0.3))
+    player = paper.Player("WSB-LinTS", scale=np.array(2.0), prior_mean_norm=1)
+    cell = paper.Cell(setting, player)
+    assert {cell: 1}[dataclasses.replace(cell)] == 1
+    assert type(setting.noise_variance) is type(player.scale) is float
+    assert {paper.PaperCell("abrupt", "D-LinTS", 2, np.array(1.0)): 1}
+    for pair in ((player, player), (setting, setting)):
+        with pytest.raises(TypeError, match="must be a (Setting|Player), got"):
+            paper.Cell(*pair)
+
+
+def frame(**changes):
+    return lab.table().assign(**changes)
+
+
+CASES = {
+    "cells, a number": (lambda: paper.run_cells(3), "cells must be a list of Cell"),
+    "cells of the paper": (lambda: paper.run_cells(lab.cells()), "cells must be a Ce"),
+    "too many trials": (
+        lambda: paper.run_cells([lab.CELL], trials=2**31),
+        "trials must be small enough",
+    ),
+    "cache": (lambda: paper.run_cells([lab.CELL], cache=7), "cache must be a string"),
+    "cache, no name": (
+        lambda: paper.run_cells([lab.CELL], cache="a\0b"),
+        "cache must be the name of a file",
+    ),
+    "force": (lambda: paper.run_cells([lab.CELL], force="yes"), "force must be True"),
+    "n_jobs": (lambda: paper.run_cells([lab.CELL], n_jobs=0), "n_jobs must not be 0"),
+    "no table": (lambda: paper.compare([1, 2]), "table must be a pandas DataFrame"),
+    "no column": (
+        lambda: paper.compare(frame().drop(columns="se")),
+        "table needs the columns .* missing se",
+    ),
+    "words": (lambda: paper.compare(frame(mean="x")), "numbers in the column mean"),
+    "no printed table": (
+        lambda: paper.compare(frame(), printed=3),
+        "printed must be a pandas DataFrame",
+    ),
+    "z": (lambda: paper.agreement(pd.DataFrame({"z": [1]})), "missing f_pvalue"),
+    "report": (lambda: paper.text_report(frame()), "comparison needs the columns z"),
+    "text": (lambda: paper.text_table(frame(std="x")), "numbers in the column std"),
+    "missing cell": (
+        lambda: paper.summarise(lab.cells(), {}),
+        "results must hold every cell",
+    ),
+    "no results": (lambda: paper.summarise(lab.cells(), 3), "results must map cells"),
+    "no spread": (
+        lambda: paper.bootstrap_std_ratio(np.ones(9), 1.0),
+        "finals must have a spread",
+    ),
+    "draws": (
+        lambda: paper.bootstrap_std_ratio(np.arange(9.0), 1.0, n=2**40),
+        "n must be small enough",
+    ),
+    "no error": (
+        lambda: paper.fit_exponents(lab.horizons().assign(se=0.0)),
+        "frame must have positive horizons, means and errors",
+    ),
+    "labels": (
+        lambda: paper.study({("a",): lab.CELL}, ("a", "b"), lambda key: key, 1, 0),
+        "columns must name each part of a label",
+    ),
+    "baseline": (
+        lambda: paper.study({("a",): lab.CELL}, ("a",), lambda key: ("b",), 1, 0),
+        "baseline must lead to a label",
+    ),
+    "no function": (
+        lambda: paper.study({("a",): lab.CELL}, ("a",), "b", 1, 0),
+        "baseline must be a function",
+    ),
+    "dims": (lambda: paper.study_discount(dims=[1]), "dims must be at least 2"),
+    "algorithms": (
+        lambda: paper.study_arms(algorithms=["LinQ"]),
+        "algorithms must be one of",
+    ),
+    "no algorithms": (
+        lambda: paper.study_arms(algorithms=[]),
+        "algorithms must hold at least one",
+    ),
+    "laws": (lambda: paper.study_noise_law(laws=["heavy"]), "laws must hold 'gauss"),
+    "counts": (lambda: paper.study_arms(counts=[2.5]), "counts must be a whole"),
+    "horizons": (
+        lambda: paper.study_horizon(horizons=[10**12]),
+        "horizons must be at most",
+    ),
+    "scenario": (lambda: paper.study_matched_scale(scenario=1), "scenario must be one"),
+    "worlds": (lambda: paper.run_benchmark(["moon"]), "worlds must be one of"),
+    "world": (
+        lambda: lab.benchmark().finals("moon"),
+        "world must be one of 'rare jumps'",
+    ),
+    "footing": (lambda: lab.benchmark().ratios(to="x"), "to must be one of 'theory'"),
+    "policy": (lambda: lab.benchmark().transfer("x"), "policy must be one of"),
+    "other": (lambda: lab.benchmark().with_rows_of(3), "other must be a Benchmark"),
+    "scores": (
+        lambda: paper.Benchmark(lab.benchmark().tuning, pd.DataFrame()),
+        "scores needs the columns",
+    ),
+    "nobody to recommend": (
+        lambda: paper.guide_rows(
+            paper.Benchmark(
+                lab.benchmark().tuning.assign(policy="x"),
+                lab.benchmark().scores.assign(policy="x"),
+            )
+        ),
+        "benchmark must hold some of",
+    ),
+    "scales": (
+        lambda: paper.Contender("mine", print, scales=()),
+        "scales must hold at least one",
+    ),
+    "build": (lambda: paper.Contender("mine", 3), "build must be a function"),
+    "Regrets": (
+        lambda: wsbnb.Results(np.ones((2, 1, 3)), ["A"], [0], [1, 2, 3]),
+        r"regret must have shape \(trials, policies, rounds\) = \(1, 1, 3\)",
+    ),
+    "NaN": (
+        lambda: wsbnb.Results(np.full((1, 1, 1), np.nan), ["A"], [0], [1]),
+        "regret must be finite",
+    ),
+    "no rounds": (
+        lambda: wsbnb.Results(np.ones((1, 1, 0)), ["A"], [0], []),
+        "rounds must hold at least one number",
+    ),
+    "details": (
+        lambda: wsbnb.Results(np.ones((1, 1, 1)), ["A"], [0], [1], details=3),
+        "details must map names to arrays",
+    ),
+    "compile": (lambda: wsbnb.compile(3), "policies must be a Policy, got 3"),
+    "labels of a slider": (
+        lambda: interactive.slider_figure([{"a": (X, X)}], 3, "t"),
+        "labels must be a list",
+    ),
+    "pairs": (
+        lambda: interactive.slider_figure([{"a": X}], ["1"], "t"),
+        "must be a pair",
+    ),
+    "view": (
+        lambda: interactive.slider_figure([{"a": (X, X)}], ["1"], "t", view=(1, 2, 3)),
+        "view must be",
+    ),
+    "a curve that stays": (
+        lambda: interactive.curve_slider(X, {"1": X}, "t", fixed=X),
+        "fixed must map names",
+    ),
+    "too far": (
+        lambda: interactive.still_figure({"a": ([0, 1], [-1e308, 1e308])}, "t"),
+        "must span what a double holds",
+    ),
+    "title": (
+        lambda: interactive.still_figure({"a": (X, X)}, 3),
+        "title must be a string",
+    ),
+    "guess": (lambda: interactive.drawn_guess(X, X, "?"), "curve must map names"),
+    "posterior": (lambda: plotting.marginals(3), "posterior must have mean and cov"),
+    "names": (
+        lambda: plotting.posterior_path([1], [[0.0]], [[1.0]], names=["a", "b"]),
+        "names must have one label per coordinate",
+    ),
+    "styles": (
+        lambda: plotting.regret_curves(lab.curves(), styles=3),
+        "styles must map policies",
+    ),
+    "change points": (
+        lambda: plotting.regret_curves(lab.curves(), change_points=["x"]),
+        "change_points must be",
+    ),
+    "differences": (
+        lambda: plotting.interval_plot(lab.intervals().assign(low="x")),
+        "frame must have numbers in the column low",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refusals(case):
+    call, words = CASES[case]
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
+LOG = {
+    "name": "mine",
+    "arms": np.eye(3),
+    "chosen": [0, 2],
+    "rewards": [1.0, 0.0],
+    "propensities": [0.5, 1.0],
+    "source": "nowhere",
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": 3},
+        {"arms": np.eye(3)[0]},
+        {"chosen": [0, 3]},
+        {"chosen": [0, -1]},
+        {"chosen": [0.0, 1.0]},
+        {"chosen": [0]},
+        {"chosen": np.ma.masked_array([0, 1], [False, True])},
+        {"rewards": [np.nan, 0.0]},
+        {"propensities": [0.0, 1.0]},
+        {"propensities": [0.5, 1.1]},
+        {"propensities": [0.5]},
+        {"source": None},
+    ],
+    ids=str,
+)
+def test_logs_of_choices(changes):
+    (name,) = changes
+    with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+        wsbnb.datasets.ChoiceLog(**{**LOG, **changes})
+
+
+def test_a_log_of_choices_cannot_be_written():
+    rewards = np.array([1.0, 0.0])
+    log = wsbnb.datasets.ChoiceLog(**{**LOG, "rewards": rewards})
+    rewards[0] = 9.0  # it is a copy
+    assert len(log) == 2 and log.rewards.tolist() == [1.0, 0.0]
+    for array in log.log:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+def test_a_benchmark_is_read_from_a_name(tmp_path):
+    kept = lab.benchmark()
+    kept.write(tmp_path)
+    again = paper.read_benchmark(str(tmp_path))
+    pd.testing.assert_frame_equal(again.means(), kept.means())
+    (tmp_path / "benchmark_scores.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="folder must hold what Benchmark.write has"):
+        paper.read_benchmark(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        paper.read_benchmark(tmp_path / "nowhere")
+
+
+def test_a_long_run_says_which_seed_its_cells_have():
+    cells = paper.table2([2], ["abrupt"], trials=2, horizon=8, seed=5)
+    found = paper.long_run(cells=cells, **lab.RUN)
+    assert (found["seed"] == 5).all() and (found["trials"] == 2).all()
