@@ -211,6 +211,10 @@ CASES = {
         lambda: wsbnb.Results(np.ones((2, 1, 3)), ["A"], [0], [1, 2, 3]),
         r"regret must have shape \(trials, policies, rounds\) = \(1, 1, 3\)",
     ),
+    "unequal rows": (
+        lambda: wsbnb.Results([[[1.0]], [[1.0, 2.0]]], ["A"], [0, 1], [1]),
+        "regret must have shape .* got rows of unequal length",
+    ),
     "NaN": (
         lambda: wsbnb.Results(np.full((1, 1, 1), np.nan), ["A"], [0], [1]),
         "regret must be finite",

@@ -347,3 +347,16 @@ def test_object():
     assert one == one and one != again  # arrays have no single truth value
     with pytest.raises(AttributeError):
         one.policies = []
+
+
+def test_lists_become_arrays_and_arrays_stay_where_they_are():
+    """The order in memory decides the last bits of a sum."""
+    made = wsbnb.Results([[[1, 2]], [[3, 5]]], ("A",), [0, 4], (1, 2))
+    whole = wsbnb.Results(np.ones((1, 1, 1), dtype=int), ["A"], [0], [1])
+    assert made.regret.dtype == whole.regret.dtype == np.float64
+    assert made.policies == ["A"]
+    assert made.final("A").tolist() == [2.0, 5.0]
+    assert made.trials.dtype == made.rounds.dtype == np.int64
+    regret = np.ones((2, 3, 4), order="F")
+    kept = wsbnb.Results(regret, list("ABC"), range(2), range(1, 5))
+    assert kept.regret is regret

@@ -95,6 +95,17 @@ def _whole_numbers(name, values, least):
     return np.array(numbers, dtype=np.int64)
 
 
+def _check_shape(name, table, shape):
+    try:
+        seen = str(np.shape(table))
+    except ValueError:
+        seen = "rows of unequal length"
+    if seen != str(shape):
+        raise ValueError(
+            f"{name} must have shape (trials, policies, rounds) = {shape}, got {seen}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """Regret of several policies over the same trials.
@@ -151,15 +162,13 @@ class Results:
             raise TypeError(f"details must map names to arrays, got {self.details!r}")
         tables = {"regret": self.regret, "arms": self.arms, **(self.details or {})}
         for name, table in tables.items():
-            if table is not None and np.shape(table) != shape:
-                raise ValueError(
-                    f"{name} must have shape (trials, policies, rounds) = {shape}, got "
-                    f"{np.shape(table)}"
-                )
+            if table is not None:
+                _check_shape(name, table, shape)
         checked = {"policies": names, "trials": trials, "rounds": rounds}
         regret = _validate.finite_array("regret", self.regret)
-        if not isinstance(self.regret, np.ndarray):  # else as it lies in memory: the
-            checked["regret"] = regret  # order of a sum decides its last bits
+        if getattr(self.regret, "dtype", None) != np.float64:
+            checked["regret"] = regret  # else as it lies in memory: the order of a
+            # sum decides its last bits
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
