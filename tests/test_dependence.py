@@ -1,5 +1,7 @@
 """Intervals for the means of dependent series, against SciPy and known processes."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -76,6 +78,49 @@ def test_suggested_length_is_near_the_optimum_of_an_autoregression(phi):
     series = autoregression(phi, n, 20, seed=5)
     found = [wsbnb.suggested_block_length(row) for row in series]
     assert 0.75 * optimum < np.mean(found) < 1.25 * optimum
+
+
+def rule_by_hand(series):
+    """Politis and White's rule as their paper puts it, one sum after the other."""
+    n, mean = len(series), math.fsum(series) / len(series)
+
+    def covariance(k):
+        pairs = zip(series[k:], series[: n - k], strict=True)
+        return math.fsum((a - mean) * (b - mean) for a, b in pairs) / n
+
+    run = max(5, math.ceil(math.sqrt(math.log10(n))))
+    last = min(n - 1, math.ceil(math.sqrt(n)) + run)
+    limit = 2 * math.sqrt(math.log10(n) / n)
+    large = [abs(covariance(k) / covariance(0)) >= limit for k in range(1, last + 1)]
+    quiet = [m for m in range(last - run + 1) if not any(large[m : m + run])]
+    m = quiet[0] if quiet else max(k for k in range(1, last + 1) if large[k - 1])
+    M = min(2 * max(m, 1), last)
+    G = g = 0.0
+    for k in range(-M, M + 1):
+        taper = 1.0 if abs(k) <= M / 2 else 2 * (1 - abs(k) / M)
+        G += taper * abs(k) * covariance(abs(k))
+        g += taper * covariance(abs(k))
+    if g <= 0:
+        return 1
+    b = (2 * G**2 / (4 / 3 * g**2)) ** (1 / 3) * n ** (1 / 3)
+    return int(max(1, min(math.ceil(b), math.ceil(min(3 * math.sqrt(n), n / 3)))))
+
+
+@pytest.mark.parametrize("n", [9, 10, 11, 17, 26, 27, 60, 150])
+@pytest.mark.parametrize("phi", [-0.8, -0.3, 0.0, 0.5, 0.95, 1.0])
+def test_suggested_length_is_the_published_rule(n, phi):
+    noise = np.random.default_rng(n).normal(size=(12, n))
+    for row in noise:
+        for t in range(1, n):
+            row[t] += phi * row[t - 1]
+        assert wsbnb.suggested_block_length(row) == rule_by_hand(row)
+
+
+@pytest.mark.parametrize("flips", [2, 3, 4])
+def test_suggested_length_of_square_waves(flips):
+    """Strong and slow correlations of both signs, which never die out."""
+    row = np.sign(np.sin(np.pi * flips * (np.arange(48) + 0.5) / 48))
+    assert wsbnb.suggested_block_length(row) == rule_by_hand(row)
 
 
 def test_suggested_length_at_the_edges():

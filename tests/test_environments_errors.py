@@ -72,6 +72,11 @@ def outside_arms(rng, start, stop, dim):
             "common norm.*0.5 in row 1",
         ),
         (
+            lambda: make(we.SlowPath(we.GivenAnchors([[0.5, 0, 0], [0, 1, 0]]))),
+            ValueError,
+            "common norm.*norm 1 in row 1 and 0.5 in row 0",
+        ),
+        (
             lambda: make(we.SlowPath(we.GivenAnchors(np.zeros((2, 3))))),
             ValueError,
             "above zero",

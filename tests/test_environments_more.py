@@ -203,6 +203,14 @@ def test_the_oracle_knows_means_and_not_luck(rewards, noise):
         (lambda: we.ClusteredArms(3, 2, 1.0), ValueError, "spread.*1.0"),
         (lambda: make(rewards="linear"), TypeError, "rewards.*RewardRule"),
         (lambda: make(rewards=we.CurvedRewards(0.6)), ValueError, "bend.*0.5.*0.6"),
+        (lambda: make(rewards=we.CurvedRewards(-0.6)), ValueError, "bend.*0.5.*-0.6"),
+        (
+            lambda: make(
+                rewards=we.CurvedRewards(0.11), arm_bound=2.0, param_bound=2.5
+            ),
+            ValueError,
+            "within 0.1 of 0 for means up to 5, got 0.11",
+        ),
         (lambda: we.Clicks("sign"), ValueError, "link.*signed.*'sign'"),
         (
             lambda: make(noise=SIGNED, rewards=we.CurvedRewards(0.1)),
@@ -214,3 +222,21 @@ def test_the_oracle_knows_means_and_not_luck(rewards, noise):
 def test_bad_rules_are_refused(build, error, words):
     with pytest.raises(error, match=words):
         build()
+
+
+def test_the_steepest_curve_that_still_rises():
+    """At the ends of what arms can pay the slope 1 + 2 bend m just reaches zero."""
+    for bend in (0.1, -0.1):
+        env = make(rewards=we.CurvedRewards(bend), arm_bound=2.0, param_bound=2.5)
+        m = np.linspace(-5.0, 5.0, 101)
+        assert (np.diff(env.rewards.means(m)) > 0.0).all()
+
+
+@pytest.mark.parametrize("link", ["logistic", "linear", "signed"])
+def test_the_largest_spread_of_clicks(link):
+    """Where both outcomes are as likely, and nowhere is it larger."""
+    clicks = we.Clicks(link)
+    chances, _, _ = clicks.outcomes(np.linspace(-3.0, 3.0, 601)[None], np.array([0.5]))
+    spread = 2.0 if link == "signed" else 1.0
+    p = (chances + 1.0) / 2.0 if link == "signed" else chances
+    assert clicks.std == pytest.approx(spread * np.sqrt(p * (1 - p)).max())

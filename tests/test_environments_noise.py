@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from scipy.optimize import minimize_scalar
 
 import wsbnb.environments as we
 from wsbnb.environments.noise import _clipped_t_std
@@ -99,6 +100,26 @@ def test_three_point_law_stays_below_the_stated_constant(cutoff, y):
     q = noise.bound**-2
     nu = y / noise.bound
     assert np.log1p(q * (np.cosh(y) - 1)) <= nu**2 * noise.sub_gaussian**2 / 2
+
+
+@pytest.mark.parametrize("cutoff", [0.05, 1.0, 3.0, 10.0, 100.0, 1e4])
+def test_the_constant_is_hardly_above_the_best_for_three_points(cutoff):
+    """The supremum found by SciPy's search, from many starts."""
+    noise = we.BoundedHeavyNoise(0.7, cutoff)
+    q = (noise.std / noise.bound) ** 2
+
+    def squared(log_y):
+        y = np.exp(log_y)
+        log_mgf = np.logaddexp(np.log1p(-q), np.log(0.5 * q) + np.logaddexp(y, -y))
+        return -2.0 * log_mgf / (q * y * y)
+
+    cells = np.linspace(np.log(0.02), np.log(4.0 / q), 60)
+    found = [
+        minimize_scalar(squared, bounds=pair, method="bounded", options={"xatol": 1e-9})
+        for pair in zip(cells[:-1], cells[1:], strict=True)
+    ]
+    best = noise.std * np.sqrt(max(1.0, -min(each.fun for each in found)))
+    assert best <= noise.sub_gaussian <= 1.003 * best
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=repr)

@@ -172,6 +172,18 @@ def test_either_test_restarts(shift):
     assert policy.restarts > 0 and policy._order < 3
 
 
+@pytest.mark.parametrize(("above", "restarts"), [(0.01, 1), (-0.01, 0)])
+def test_the_first_test_alone(above, restarts):
+    """One round in which more is paid than promised: only the first test can fail."""
+    policy = master(factor=2e-4)
+    arms = np.eye(3)
+    promised = policy.scores(arms).max()
+    policy.pull(arms)
+    allowed = 8.0 * 9 * 6 * 2e-4 * 7 * math.log(64 * 64)  # rewards span 8 units
+    policy.update(arms[0], promised + allowed + above)
+    assert policy.restarts == restarts and policy._order == 1 - restarts
+
+
 def test_restart_forgets_everything():
     policy = master(factor=0.0)  # the second test fails when g is at least R
     policy.pull(np.eye(3))
