@@ -227,6 +227,14 @@ CASES = {
         lambda: wsbnb.Results(np.ones((1, 1, 1)), ["A"], [0], [1], details=3),
         "details must map names to arrays",
     ),
+    "one name twice": (
+        lambda: wsbnb.Results(np.ones((1, 2, 1)), ["A", "A"], [0], [1]),
+        "policies must have different names, got",
+    ),
+    "a number for a name": (
+        lambda: wsbnb.Results(np.ones((1, 1, 1)), [0.9], [0], [1]),
+        "each name in policies must be a string, got 0.9",
+    ),
     "compile": (lambda: wsbnb.compile(3), "policies must be a Policy, got 3"),
     "labels of a slider": (
         lambda: interactive.slider_figure([{"a": (X, X)}], 3, "t"),

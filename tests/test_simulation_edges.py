@@ -142,6 +142,11 @@ GOOD = {"x": wsbnb.Uniform(dim=3)}
         ({"policies": []}, ValueError, "policies must hold at least one"),
         ({"policies": {}}, ValueError, "policies must hold at least one"),
         ({"policies": {"a": 3}}, TypeError, "policies['a'] must have pull and update"),
+        (
+            {"policies": {0.9: wsbnb.Uniform(dim=3)}},
+            TypeError,
+            "each name in policies must be a string, got 0.9",
+        ),
         ({"policies": None}, TypeError, "must have pull and update"),
         (
             {"policies": [wsbnb.Uniform(dim=3), wsbnb.Uniform(dim=3)]},

@@ -152,9 +152,11 @@ class Results:
 
     def __post_init__(self) -> None:
         names = [
-            _validate.text("policies", name)
+            _validate.text("each name in policies", name)
             for name in _validate.several("policies", self.policies)
         ]
+        if len(set(names)) < len(names):
+            raise ValueError(f"policies must have different names, got {names}")
         trials = _whole_numbers("trials", self.trials, 0)
         rounds = _whole_numbers("rounds", self.rounds, 1)
         shape = (len(trials), len(names), len(rounds))

@@ -173,6 +173,7 @@ def named_policies(policies: Policies) -> dict:
     if not named:
         raise ValueError("policies must hold at least one policy, got none")
     for name, policy in named.items():
+        _validate.text("each name in policies", name)
         if not (callable(policy) or _plays(policy)):
             raise TypeError(
                 f"policies[{name!r}] must have pull and update, or be a function that "
