@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -348,3 +349,42 @@ def test_a_long_run_says_which_seed_its_cells_have():
     cells = paper.table2([2], ["abrupt"], trials=2, horizon=8, seed=5)
     found = paper.long_run(cells=cells, **lab.RUN)
     assert (found["seed"] == 5).all() and (found["trials"] == 2).all()
+
+
+def pictures(size):
+    """Every kind of picture, reaching as far as `size`, and the word it is refused by."""
+    row = {"policy": ["A"], "trial": [0], "round": [1.0], "regret": [size]}
+    table = {"policy": ["A"], "difference": [0.0], "low": [-size], "high": [1.0]}
+    wide = wsbnb.WSBPosterior(prior_mean=[0.0], prior_cov=4.0, noise_std=1, discount=1)
+    far = wsbnb.WSBPosterior(prior_mean=[size], prior_cov=1, noise_std=1, discount=1)
+    one = [[1.0]]
+    return [
+        (lambda: plotting.regret_curves(pd.DataFrame(row)), "curves"),
+        (lambda: plotting.regret_curves(lab.curves(), None, None, [-size]), "change"),
+        (lambda: plotting.ellipse([0.0, size], np.eye(2)), "mean, cov and radius"),
+        (lambda: plotting.ellipse([0.0, 0.0], np.eye(2), radius=size), "mean, cov"),
+        (lambda: plotting.marginals(far), "posterior and width"),
+        (lambda: plotting.marginals(wide, width=size), "posterior and width"),
+        (lambda: plotting.marginals(wide, truth=[-size]), "truth"),
+        (lambda: plotting.posterior_path([-size], one, one), "rounds"),
+        (lambda: plotting.posterior_path([1], [[size]], one), "mean, std and width"),
+        (lambda: plotting.posterior_path([1], one, [[4.0]], width=size), "mean, std"),
+        (lambda: plotting.posterior_path([1], one, one, [[-size]]), "truth"),
+        (lambda: plotting.arm_choices([size], [0], 1), "rounds"),
+        (lambda: plotting.radius_anatomy([1], {"a": [size]}), r"parts\['a'\]"),
+        (lambda: plotting.interval_plot(pd.DataFrame(table)), "frame"),
+    ]
+
+
+@pytest.mark.parametrize("case", range(14))
+def test_no_picture_reaches_further_than_its_axes(case):
+    """Matplotlib's own arithmetic overflows; a picture without a line says nothing."""
+    plt.close("all")
+    for size in (1.1e150, 1.7e308):
+        call, word = pictures(size)[case]
+        with pytest.raises(ValueError, match=f"^{word}.*reach no further than 1e.150"):
+            call()
+        assert not plt.get_fignums()  # refused before anything is drawn
+    ax = pictures(1e149)[case][0]()
+    ax.figure.canvas.draw()  # every warning is an error here
+    plt.close("all")

@@ -29,6 +29,7 @@ from wsbnb._tables import filled_frame
 from wsbnb._tables import styled_table as styled_table
 from wsbnb._types import Array, Band
 from wsbnb._validate import (
+    LARGEST,
     choice,
     covariance,
     finite_array,
@@ -217,6 +218,7 @@ def _names(names: Any, standard: Sequence[str]) -> list[str]:
 
 def _same_length(name: str, rounds: ArrayLike, *others: Any) -> Array:
     rounds = vector("rounds", rounds)
+    _drawable("rounds", rounds)
     for other in others:
         if len(other) != len(rounds):
             raise ValueError(
@@ -224,6 +226,23 @@ def _same_length(name: str, rounds: ArrayLike, *others: Any) -> Array:
                 f"got {len(other)}"
             )
     return rounds
+
+
+def _drawable(name: str, *values: Any) -> None:
+    """Refuse what lies beyond any axis; Matplotlib would warn and draw nothing."""
+    most = max(np.abs(value).max(initial=0.0) for value in values)
+    if not most <= LARGEST:
+        raise ValueError(
+            f"{name} must reach no further than {LARGEST:g} to be drawn, got {most:g}"
+        )
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is too large is refused
+def _around(name: str, middle: Array, half: Any) -> tuple[Array, Array]:
+    """The edges of middle ± half, if they can be drawn."""
+    low, high = middle - half, middle + half
+    _drawable(name, low, high)
+    return low, high
 
 
 def _band(table: Array, kind: Band) -> Any:
@@ -285,6 +304,8 @@ def regret_curves(
     if not isinstance(styles, Mapping | None):
         raise TypeError(f"styles must map policies to keywords, got {styles!r}")
     changes = finite_array("change_points", several("change_points", change_points))
+    _drawable("change_points", changes)
+    _drawable("curves", curves[["round", "regret"]].to_numpy())
     ax = _axes(ax)
     for when in changes.ravel():
         ax.axvline(when, color="#999999", linewidth=0.9, linestyle=(0, (2, 2)))
@@ -365,11 +386,13 @@ def ellipse(
     """
     mean, cov = vector("mean", mean, 2), covariance("cov", cov, 2)
     radius = positive("radius", radius)
-    fresh = ax is None
-    ax = _axes(ax)
     values, vectors = np.linalg.eigh(cov)
     values, vectors = values[::-1], vectors[:, ::-1]
-    width, height = 2 * radius * np.sqrt(values)
+    with np.errstate(over="ignore"):
+        width, height = 2 * (radius * np.sqrt(values))
+    _around("mean, cov and radius", mean, width)
+    fresh = ax is None
+    ax = _axes(ax)
     angle = np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0]))
     style = {"color": "#0b4f9e", "linewidth": 1.8} | style
     color = style.pop("color")
@@ -424,13 +447,19 @@ def marginals(
     std = np.sqrt(np.diag(covariance("posterior.cov", posterior.cov, mean.size)))
     width = positive("width", width)
     names = _names(names, [f"θ{i + 1}" for i in range(mean.size)])
+    with np.errstate(over="ignore"):
+        half = width * std
+    _around("posterior and width", mean, half)
+    if truth is not None:
+        truth = vector("truth", truth, mean.size)
+        _drawable("truth", truth)
     ax = _axes(ax)
     places = np.arange(mean.size)
     ax.axvline(0.0, color="#444444", linewidth=1.0)
     colour = policy_style("WSB-LinTS")["color"]
-    ax.errorbar(mean, places, xerr=width * std, fmt="o", color=colour, capsize=3)
+    ax.errorbar(mean, places, xerr=half, fmt="o", color=colour, capsize=3)
     if truth is not None:
-        ax.plot(vector("truth", truth, mean.size), places, **TRUTH)
+        ax.plot(truth, places, **TRUTH)
     ax.set_yticks(places, names)
     ax.set_ylim(mean.size - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
@@ -478,11 +507,15 @@ def posterior_path(
     truth = None if truth is None else matrix("truth", truth, rows=count, cols=dim)
     names = _names(names, [rf"$\theta_{{{i + 1}}}$" for i in range(dim)])
     width = positive("width", width)
+    with np.errstate(over="ignore"):
+        low, high = _around("mean, std and width", mean, width * std)
+    if truth is not None:
+        _drawable("truth", truth)
     ax = _axes(ax)
     for i in range(dim):
         (line,) = ax.plot(rounds, mean[:, i], label=names[i])
-        low, high = mean[:, i] - width * std[:, i], mean[:, i] + width * std[:, i]
-        ax.fill_between(rounds, low, high, color=line.get_color(), alpha=0.16, lw=0)
+        band = {"color": line.get_color(), "alpha": 0.16, "lw": 0}
+        ax.fill_between(rounds, low[:, i], high[:, i], **band)
         if truth is not None:
             label = "truth" if i == dim - 1 else None  # last in the legend
             ax.plot(rounds, truth[:, i], color="#222222", lw=1.0, ls="--", label=label)
@@ -574,6 +607,7 @@ def radius_anatomy(
             raise ValueError(
                 f"parts[{name!r}] must be zero or positive, got {part.min()}"
             )
+        _drawable(f"parts[{name!r}]", part)
     ax = _axes(ax)
     known = {"drift": "#d9824f", "noise": "#6ea2d8", "prior": "#4f9b80"}
     spare = iter(["#b48ac0", "#c9b458", "#9a9a9a"] * len(parts))
@@ -631,6 +665,7 @@ def interval_plot(
             "frame must have low ≤ difference ≤ high in every row, got "
             f"{bad.iloc[0][['low', 'difference', 'high']].tolist()}"
         )
+    _drawable("frame", frame[["low", "high"]].to_numpy())
     ax = _axes(ax)
     ax.axvline(0.0, color="#444444", linewidth=1.0)
     for place, row in enumerate(frame.itertuples()):
