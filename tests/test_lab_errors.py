@@ -352,7 +352,7 @@ def test_a_long_run_says_which_seed_its_cells_have():
 
 
 def pictures(size):
-    """Every kind of picture, reaching as far as `size`, and the word it is refused by."""
+    """Every kind of picture, as far as `size`, and the word it is refused by."""
     row = {"policy": ["A"], "trial": [0], "round": [1.0], "regret": [size]}
     table = {"policy": ["A"], "difference": [0.0], "low": [-size], "high": [1.0]}
     wide = wsbnb.WSBPosterior(prior_mean=[0.0], prior_cov=4.0, noise_std=1, discount=1)
