@@ -10,3 +10,13 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # Not through MPLBACKEND: the kernels of nbmake would inherit it, and the book that is
 # built from what they ran would have no pictures.
 mpl.use("agg")
+
+#: Files that take longest. Workers take whole files; a long one at the end would keep
+#: one of them busy while the others have nothing left to do.
+SLOW = ("plain_python", "running_again", "mutants", "live_tools", "kernels", "saving")
+SLOW += ("random_calls", "exploration", "adaptive_files", "same_bits", "packaging")
+
+
+def pytest_collection_modifyitems(items):
+    ranks = {f"test_{name}.py": rank for rank, name in enumerate(SLOW)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(SLOW)))  # keeps the rest

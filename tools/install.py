@@ -80,7 +80,8 @@ def install():
     BUSY.touch()
     READY.unlink(missing_ok=True)
     print("Installing the packages of requirements.txt (a few minutes)", flush=True)
-    pip("--requirement", str(REQUIREMENTS))
+    # Python compiles what is imported, when it is; pip would compile all, one by one.
+    pip("--no-compile", "--requirement", str(REQUIREMENTS))
     pip("--no-deps", "--no-build-isolation", "--editable", ".")
     READY.write_text(fingerprint(), encoding="utf-8")
     BUSY.unlink()

@@ -90,6 +90,7 @@ def main():
     BUILD.mkdir(exist_ok=True)
     chapters = [*notebook_options(), *build_book.notebooks()]
     core = [*(f"--ignore={path}" for path in PAGES), ROOT / "tests", ROOT / "wsbnb"]
+    core += ["--no-loadscope-reorder"]  # tests/conftest.py starts the slow files first
     results = {"notebooks": pytest("notebooks", "worksteal", cores(), *chapters)}
     with book_being_built() as build:
         results["core"] = pytest("core", "loadfile", cores(), *core)
