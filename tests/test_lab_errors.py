@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 
 import wsbnb
+from tests import catalogue
 from tests import catalogue_lab as lab
 from wsbnb import interactive, paper, plotting
 
 SETTING = dict(scenario="abrupt", dim=2)
 X = np.linspace(0.0, 1.0, 5)
+RADIUS = dict(noise_std=0.4, arm_bound=1.0, delta=0.05, squared_weight_sum=4.0)
 
 
 @pytest.mark.parametrize(
@@ -388,3 +390,40 @@ def test_no_picture_reaches_further_than_its_axes(case):
     ax = pictures(1e149)[case][0]()
     ax.figure.canvas.draw()  # every warning is an error here
     plt.close("all")
+
+
+def test_what_a_million_calls_have_found():
+    """Refused already, but in NumPy's words or by the name of another argument."""
+    for times in ([[1, 2], [3]], [[1, 2]] * 6):
+        with pytest.raises(ValueError, match="^times must be one date, number or word"):
+            dataclasses.replace(catalogue.dataset(), times=times)
+    with pytest.raises(ValueError, match="^norms must be at most 1e.150, got 1e.308"):
+        paper.table3(norms=[0.0, 1e308])
+    assert {cell.prior_mean_norm for cell in paper.table3([2], norms=[1e150])} == {
+        1e150
+    }
+    with pytest.raises(ValueError, match="^dim, the size of prior_cov, must be small"):
+        wsbnb.noise_radius(dim=2**53, prior_cov=-1.0, **RADIUS)
+
+
+def test_estimates_off_the_policy_that_no_double_holds():
+    """The rewards themselves, their propensities, or one over the other."""
+    rng = np.random.default_rng(0)
+    X, rewards = rng.standard_normal((40, 3, 2)), rng.standard_normal(40)
+    chosen, target = rng.integers(0, 3, 40), np.full((40, 3), 1.0 / 3.0)
+    chances = np.full(40, 1.0 / 3.0)
+
+    def estimate(rewards=rewards, chances=chances):
+        return wsbnb.off_policy(target, X, chosen, rewards, chances, least=1)
+
+    large, small = rewards.copy(), chances.copy()
+    large[3], small[5] = -1e151, 1e-151
+    with pytest.raises(ValueError, match="^rewards must be at most 1e.150, got 1e.151"):
+        estimate(large)
+    with pytest.raises(ValueError, match="^propensities must lie between 1e-150"):
+        estimate(chances=small)
+    large[3], small[3], small[5] = 1e149, 1e-2, 1.0 / 3.0
+    with pytest.raises(ValueError, match="^rewards over propensities must be at most"):
+        estimate(large, small)
+    plain, scaled = estimate(), estimate(1e100 * rewards)
+    np.testing.assert_allclose(scaled.value / 1e100, plain.value, rtol=1e-12)

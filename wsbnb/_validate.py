@@ -370,6 +370,7 @@ def covariance(name: str, value: Any, dim: int | None = None) -> Array:
     """
     array = finite_array(name, value)
     if dim is not None and array.ndim < 2:
+        room(f"dim, the size of {name},", dim, dim * dim)
         array = np.broadcast_to(array, dim) if array.ndim == 0 else array
         if array.shape != (dim,):
             raise ValueError(

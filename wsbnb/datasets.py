@@ -75,7 +75,7 @@ class Dataset:
         arms, rewards = checked_log(self.arms, self.rewards)
         if arms.ndim == 2:
             arms = np.repeat(arms[None], len(rewards), axis=0)
-        times = np.array(_validate.several("times", self.times))
+        times = _times(self.times)
         names = tuple(
             tuple(_validate.several(field, getattr(self, field)))
             for field in ("arm_names", "feature_names")
@@ -210,6 +210,20 @@ class Dataset:
             f"Dataset({self.name!r}, {len(self)} rounds, {self.n_arms} arms, "
             f"{self.dim} feature{plural})"
         )
+
+
+def _times(given: Any) -> np.ndarray:
+    """One date, number or word per round (a copy)."""
+    listed = _validate.several("times", given)
+    try:
+        times = np.array(listed)
+    except ValueError:  # rows of different lengths; NumPy names nothing
+        times = np.empty((0, 0))
+    if times.ndim != 1:
+        raise ValueError(
+            f"times must be one date, number or word per round, got {listed!r:.80}"
+        )
+    return times
 
 
 def checked_log(arms: ArrayLike, rewards: ArrayLike) -> tuple[Array, Array]:

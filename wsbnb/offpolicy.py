@@ -131,11 +131,13 @@ class _Log:
 
     def __init__(self, arms, chosen, rewards, propensities):
         self.rewards = _validate.vector("rewards", rewards)
+        _validate.bounded("rewards", np.abs(self.rewards).max())
         n = self.size = len(self.rewards)
         self._rows, self._sizes, self._starts = _arms(arms, n)
         self.dim, self.most = self._rows.shape[1], int(self._sizes.max())
         self.chosen = _validate.arm_numbers("chosen", chosen, self._sizes)
         self.propensities = _validate.chances("propensities", propensities, n)
+        _validate.ordinary("propensities", self.propensities.min())
 
     def offered(self, t):
         start = self._starts[t]
@@ -248,13 +250,20 @@ def _expected(model, pi, log):
 def _series(w, q, rewards):
     """Numbers whose mean is the estimate (for SNIPS: to first order)."""
     share = w.mean()
-    value = (w @ rewards) / w.sum() if share > 0.0 else 0.0
-    series = {
-        "IPS": w * rewards,
-        "SNIPS": value + w * (rewards - value) / (share or 1.0),
-    }
-    if q is not None:
-        series["DR"] = q[:, 0] + w * (rewards - q[:, 1])
+    with np.errstate(over="ignore", invalid="ignore"):  # said below
+        value = (w @ rewards) / w.sum() if share > 0.0 else 0.0
+        series = {
+            "IPS": w * rewards,
+            "SNIPS": value + w * (rewards - value) / (share or 1.0),
+        }
+        if q is not None:
+            series["DR"] = q[:, 0] + w * (rewards - q[:, 1])
+    most = max(np.abs(values).max() for values in series.values())
+    if not most <= _validate.LARGEST:
+        raise ValueError(
+            "rewards over propensities must be at most "
+            f"{_validate.LARGEST:g} in size, got {most:g}"
+        )
     return series
 
 

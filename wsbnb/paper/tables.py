@@ -226,7 +226,7 @@ def table3(
     90
     """
     dims, scenarios = _rows(dims, scenarios)
-    norms = numbers("norms", norms, _validate.nonnegative)
+    norms = numbers("norms", norms, _validate.bounded)
     return [
         PaperCell(scenario, algorithm, d, norm, **common)
         for scenario in scenarios
