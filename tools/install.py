@@ -80,8 +80,7 @@ def install():
     BUSY.touch()
     READY.unlink(missing_ok=True)
     print("Installing the packages of requirements.txt (a few minutes)", flush=True)
-    # Python compiles what is imported, when it is; pip would compile all, one by one.
-    pip("--no-compile", "--requirement", str(REQUIREMENTS))
+    pip("--requirement", str(REQUIREMENTS))
     pip("--no-deps", "--no-build-isolation", "--editable", ".")
     READY.write_text(fingerprint(), encoding="utf-8")
     BUSY.unlink()
