@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+import wsbnb
 from tests import zoo
 from wsbnb import _files
 from wsbnb.kernels import compiling, rounds
@@ -43,6 +45,68 @@ def test_an_error_names_the_file_that_was_asked_for(
             _files.replace_file(path, b"new")
     assert caught.value.errno == number and caught.value.filename == str(path)
     assert path.read_bytes() == b"old" and hidden(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
+def test_a_link_stays_a_link(tmp_path):
+    """People link to a bigger disk: a file in the place of the link fills this one."""
+    (tmp_path / "far").mkdir()
+    for name, content in (("old", b"old"), ("dangling", None)):
+        target, link = tmp_path / "far" / name, tmp_path / name
+        if content is not None:
+            target.write_bytes(content)
+        link.symlink_to(target)
+        assert _files.replace_file(link, b"new") == target
+        assert link.is_symlink() and target.read_bytes() == b"new"
+    assert hidden(tmp_path) == hidden(tmp_path / "far") == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_what_was_private_stays_private(mode, tmp_path):
+    path = tmp_path / "policy.json"
+    zoo.make("Greedy").save(path)
+    path.chmod(mode)
+    zoo.make("WSBLinTS").save(path)
+    assert path.stat().st_mode & 0o777 == mode
+    assert isinstance(wsbnb.load(path), wsbnb.WSBLinTS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_what_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    """Root may write everything, so that what others are told is put in its place."""
+    path = tmp_path / "kept.json"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    if os.geteuid() == 0:
+        monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="kept.json"):
+        _files.replace_file(path, b"new")
+    assert path.read_bytes() == b"old" and hidden(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
+def test_a_device_or_a_pipe_is_written_to(tmp_path):
+    """Root who names /dev/null or /dev/stdout must find it again afterwards."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert _files.replace_file(pipe, b"some", b"thing") == pipe
+    assert os.read(read, 99) == b"something"
+    os.close(read)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    if os.path.exists("/dev/full"):
+        with pytest.raises(OSError, match="/dev/full") as caught:
+            _files.replace_file("/dev/full", b"x")
+        assert caught.value.errno == errno.ENOSPC
+        assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_name_of_any_length(tmp_path):
+    """As long as a name may be; the hidden one must not be longer."""
+    for name in ("a" * 250, "ü" * 120):
+        _files.replace_file(tmp_path / name, b"new")
+        assert (tmp_path / name).read_bytes() == b"new"
 
 
 @pytest.mark.parametrize(

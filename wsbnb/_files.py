@@ -1,10 +1,12 @@
 """Files that are whole or not there."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import platform
 import re
+import stat
 import time
 import uuid
 from pathlib import Path
@@ -17,8 +19,12 @@ ABANDONED = 24 * 3600.0
 _HIDDEN = re.compile(r"\..+\.(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{32}")
 
 
-def replace_file(path: FilePath, *data: Any) -> None:
+def replace_file(path: FilePath, *data: Any) -> Path:
     """Put bytes at `path` so that a reader sees the old file or the new, never half.
+
+    A link stays a link: the file it leads to is replaced, and keeps its permissions; if
+    it may not be written, nothing is. A device or a pipe has no content to replace, so
+    it is written to.
 
     Parameters
     ----------
@@ -26,11 +32,16 @@ def replace_file(path: FilePath, *data: Any) -> None:
     *data : bytes or buffers
         Written one behind the other.
 
+    Returns
+    -------
+    pathlib.Path
+        Where the bytes are: `path`, with links followed.
+
     Examples
     --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_file(pathlib.Path(folder) / "x", b"new")
+    ...     place = replace_file(pathlib.Path(folder) / "x", b"new")
     ...     (pathlib.Path(folder) / "x").read_bytes()
     b'new'
     """
@@ -39,23 +50,37 @@ def replace_file(path: FilePath, *data: Any) -> None:
         raise FileNotFoundError(f"path must lie in a folder that exists, got {path}")
     if path.is_dir():
         raise IsADirectoryError(f"path must name a file, got the folder {path}")
-    # Opened as any file is, so that the user's own mask decides who may read it.
-    writer = f"{_host()}-{os.getpid()}-{uuid.uuid4().hex}"
-    temporary = path.with_name(f".{path.name}.{writer}")
     try:
-        with temporary.open("xb") as file:
-            for part in data:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                file.writelines(data)
+            return path
+        place = Path(os.path.realpath(path))
+        _replace(place, data)
     except OSError as error:
-        with contextlib.suppress(OSError):  # a folder that may not be written says so
-            temporary.unlink()
         # Say where the file was to be, not the hidden name of its first half.
         raise type(error)(error.errno, error.strerror, str(path)) from error
+    return place
+
+
+def _replace(place, data):
+    before = place.stat().st_mode if place.exists() else None
+    if before is not None and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    # Opened as any file is, so that the user's own mask decides who may read it.
+    writer = f"{_host()}-{os.getpid()}-{uuid.uuid4().hex}"
+    temporary = place.with_name(f".{place.name[:40]}.{writer}")  # names end at 255
+    try:
+        with temporary.open("xb") as file:
+            if before is not None:
+                temporary.chmod(stat.S_IMODE(before))
+            file.writelines(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, place)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder that may not be written says so
+            temporary.unlink()
         raise
 
 

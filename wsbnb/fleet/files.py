@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -27,8 +26,8 @@ def write(path, settings, named, users):
     text = json.dumps({**words, **settings}, default=saving._plain, allow_nan=False)
     header = json.loads(text)  # as a reader will see it
     line = json.dumps({**header, "sha256": _digest(header, parts)})
-    replace_file(path, line.encode() + b"\n", *map(np.ravel, parts))
-    sweep(Path(path).parent)
+    bytes_of_users = map(np.ravel, parts)
+    sweep(replace_file(path, line.encode() + b"\n", *bytes_of_users).parent)
 
 
 def read(path):

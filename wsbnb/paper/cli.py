@@ -260,8 +260,7 @@ def _figures(folder, kind, common, how):
 
 def _write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, data)
-    sweep(path.parent)  # what a killed run has left
+    sweep(replace_file(path, data).parent)  # what a killed run has left
 
 
 def _at_least(minimum):

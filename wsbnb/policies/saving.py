@@ -8,7 +8,6 @@ explore, a posterior, another policy) are written as ``{"kind": name, **settings
 import dataclasses
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -111,8 +110,7 @@ def save(policy: Any, path: FilePath) -> None:
     content = json.loads(json.dumps(content, default=_plain, allow_nan=False))
     content["checksum"] = _checksum(content)
     text = json.dumps(content, indent=1).encode()
-    replace_file(path, text)
-    sweep(Path(path).parent)
+    sweep(replace_file(path, text).parent)
 
 
 def _checksum(content):
