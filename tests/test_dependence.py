@@ -134,6 +134,15 @@ def test_suggested_length_at_the_edges():
     assert shifted == wsbnb.suggested_block_length(walk)
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-200, 1e-20, 1.0, -3.0, 1e20, 1e200, 1e305])
+def test_suggested_length_has_no_unit(unit):
+    """A walk in any unit; and a constant, of which only rounding errors vary."""
+    walk = np.arange(60) // 7 % 3
+    assert rule_by_hand(walk) == wsbnb.suggested_block_length(unit * walk) > 1
+    constant = unit * (1.0 + np.arange(60) % 5 // 4 * 2**-52)
+    assert wsbnb.suggested_block_length(constant) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "word"),
     [

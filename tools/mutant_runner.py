@@ -34,6 +34,8 @@ LIBRARY = ROOT / "wsbnb"
 #: Where mutants are made.
 CHANGED = ["kernels", "bounds"]
 CHANGED += ["posterior.py", "exploration.py", "weights.py", "results.py"]
+CHANGED += ["policies", "adaptive", "fleet", "environments", "simulation.py"]
+CHANGED += ["clicks.py", "dependence.py", "fitting.py", "offpolicy.py"]
 #: Files that are other code when they are compiled.
 COMPILED = ["kernels/vectors.py"]
 #: Seconds of computing for the tests of one mutant; one that needs more has run away,

@@ -30,6 +30,11 @@ from common import ROOT, cores
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 
 KERNELS = ["kernels", "kernels_penalty", "posterior", "exploration"]
+ENVIRONMENTS = ["environments", "environments_errors", "environments_noise"]
+ENVIRONMENTS += ["environments_more", "same_bits"]
+ADAPTIVE = ["adaptive", "adaptive_interface", "adaptive_files", "field"]
+POLICIES = ["policies", "policy_interface", "policy_errors", "theory", "reference"]
+POLICIES += ["feature_names", "settings_people_use", "exploration", "saving"]
 #: Files to mutate and the tests that look at them, quick ones first.
 TESTS = {
     "kernels/linear.py": KERNELS,
@@ -83,6 +88,37 @@ TESTS = {
     "bounds/orders.py": ["bounds_regret"],
     "bounds/tuning.py": ["bounds_regret", "settings_people_use"],
     "bounds/decomposition.py": ["bounds_decomposition"],
+    "dependence.py": ["dependence", "replaying"],
+    "offpolicy.py": ["offpolicy"],
+    "fitting.py": ["fitting"],
+    "clicks.py": ["clicks", "glb"],
+    "environments/_base.py": ENVIRONMENTS,
+    "environments/_trajectories.py": ENVIRONMENTS,
+    "environments/anchors.py": ENVIRONMENTS,
+    "environments/arms.py": ENVIRONMENTS,
+    "environments/clicks.py": ENVIRONMENTS,
+    "environments/noise.py": ENVIRONMENTS,
+    "environments/paper.py": ENVIRONMENTS,
+    "environments/paths.py": ENVIRONMENTS,
+    "environments/rewards.py": ENVIRONMENTS,
+    "environments/world.py": ENVIRONMENTS,
+    "adaptive/bandit.py": ADAPTIVE,
+    "adaptive/base.py": ADAPTIVE,
+    "adaptive/changes.py": ["changes", *ADAPTIVE],
+    "adaptive/grid.py": ADAPTIVE,
+    "adaptive/master.py": ["master", *ADAPTIVE],
+    "adaptive/mixture.py": ADAPTIVE,
+    "adaptive/surprise.py": ADAPTIVE,
+    "fleet/base.py": ["fleet"],
+    "fleet/events.py": ["fleet"],
+    "fleet/known.py": ["fleet"],
+    "fleet/sharing.py": ["fleet"],
+    "policies/chances.py": ["propensities"],
+    "policies/theory.py": POLICIES,
+    "policies/oracle.py": POLICIES,
+    "policies/base.py": POLICIES,
+    "policies/named.py": POLICIES,
+    "simulation.py": ["simulation", "simulation_edges", "results"],
 }
 
 

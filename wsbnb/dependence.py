@@ -127,15 +127,16 @@ def suggested_block_length(series: ArrayLike) -> int:
     """
     series = _validate.vector("series", series)
     n = len(series)
-    centred = series - series.mean()
-    variance = centred @ centred / n
+    largest = np.abs(series).max()
+    unit = series / (largest or 1.0)  # the length does not depend on the unit
+    centred = unit - unit.mean()
     # A constant has no autocorrelation; neither has rounding error.
-    if n < 9 or variance <= 1e-28 * max(1.0, np.abs(series).max() ** 2):
+    if n < 9 or np.abs(centred).max() < 1e-14:
         return 1
     longest = int(np.ceil(min(3 * np.sqrt(n), n / 3)))
     run = max(5, int(np.ceil(np.sqrt(np.log10(n)))))
     lags = min(n - 1, int(np.ceil(np.sqrt(n))) + run)
-    R = np.array([centred[k:] @ centred[: n - k] / n for k in range(lags + 1)])
+    R = np.array([centred[k:] @ centred[: n - k] for k in range(lags + 1)]) / n
     M = min(2 * max(_last_lag(R / R[0], n, run), 1), lags)
     k = np.arange(1, M + 1)
     window = np.minimum(1.0, 2.0 * (1.0 - k / M))
