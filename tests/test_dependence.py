@@ -49,11 +49,18 @@ def test_means_are_those_of_series_laid_out_by_hand(n, length):
     np.testing.assert_allclose(result["se"], np.std(means, ddof=1))
 
 
-def test_pieces_do_not_change_the_interval(monkeypatch):
+@pytest.mark.parametrize("numbers", [1, 100])
+def test_pieces_do_not_change_the_interval(numbers, monkeypatch):
     series = np.random.default_rng(3).normal(size=50)
     whole = wsbnb.block_bootstrap(series, 4)
-    monkeypatch.setattr("wsbnb.dependence._NUMBERS", 100)
+    monkeypatch.setattr("wsbnb.dependence._NUMBERS", numbers)
     assert wsbnb.block_bootstrap(series, 4) == whole
+
+
+@pytest.mark.parametrize("draws", [2, 3])
+def test_two_draws_are_enough(draws):
+    found = wsbnb.block_bootstrap([1.0, 2.0, 4.0], 1, draws=draws)
+    assert 1.0 <= found["low"] <= found["high"] <= 4.0
 
 
 def test_coverage_on_an_autoregression_whose_variance_is_known():
@@ -123,6 +130,15 @@ def test_suggested_length_of_square_waves(flips):
     assert wsbnb.suggested_block_length(row) == rule_by_hand(row)
 
 
+def test_suggested_length_where_the_mean_has_no_variance():
+    """The estimate of it is zero to the last bit here; nothing can be divided by it."""
+    for row in (
+        [1, -1, 1, -1, 0, 1, 0, -1, 0, 0],
+        [-1, 0, -1, 1, -1, 1] + [1, 0, 1, -1] + [1, -1],
+    ):
+        assert wsbnb.suggested_block_length(row) == 1
+
+
 def test_suggested_length_at_the_edges():
     noise = np.random.default_rng(0).normal(size=500)
     assert wsbnb.suggested_block_length(noise) <= 3
@@ -134,7 +150,9 @@ def test_suggested_length_at_the_edges():
     assert shifted == wsbnb.suggested_block_length(walk)
 
 
-@pytest.mark.parametrize("unit", [5e-324, 1e-200, 1e-20, 1.0, -3.0, 1e20, 1e200, 1e305])
+@pytest.mark.parametrize(
+    "unit", [5e-324, 1e-200, -1e-20, 1.0, -3.0, 1e20, -1e200, 1e305]
+)
 def test_suggested_length_has_no_unit(unit):
     """A walk in any unit; and a constant, of which only rounding errors vary."""
     walk = np.arange(60) // 7 % 3
@@ -148,6 +166,7 @@ def test_suggested_length_has_no_unit(unit):
     [
         (([], 1), ValueError, "series"),
         (([1.0, np.nan], 1), ValueError, "series"),
+        (([-1e200, 2.0], 1), ValueError, "series"),
         (([1.0, 2.0], 0), ValueError, "block_length"),
         (([1.0, 2.0], 3), ValueError, "block_length"),
         (([1.0, 2.0], 1.5), TypeError, "block_length"),

@@ -9,6 +9,8 @@ __all__ = ["block_bootstrap", "suggested_block_length"]
 
 # Random numbers held at once by the bootstrap.
 _NUMBERS = 2**20
+# Lags in a row: max(5, sqrt(log10 n)), and no series has 10^25 values.
+_QUIET = 5
 
 
 def block_bootstrap(
@@ -131,13 +133,12 @@ def suggested_block_length(series: ArrayLike) -> int:
     unit = series / (largest or 1.0)  # the length does not depend on the unit
     centred = unit - unit.mean()
     # A constant has no autocorrelation; neither has rounding error.
-    if n < 9 or np.abs(centred).max() < 1e-14:
+    if n < 9 or np.ptp(unit) < 1e-14:
         return 1
     longest = int(np.ceil(min(3 * np.sqrt(n), n / 3)))
-    run = max(5, int(np.ceil(np.sqrt(np.log10(n)))))
-    lags = min(n - 1, int(np.ceil(np.sqrt(n))) + run)
-    R = np.array([centred[k:] @ centred[: n - k] for k in range(lags + 1)]) / n
-    M = min(2 * max(_last_lag(R / R[0], n, run), 1), lags)
+    lags = int(np.ceil(np.sqrt(n))) + _QUIET
+    R = np.array([centred[k:] @ centred[: n - k] for k in range(lags + 1)])
+    M = min(2 * max(_last_lag(R / R[0], n), 1), lags)
     k = np.arange(1, M + 1)
     window = np.minimum(1.0, 2.0 * (1.0 - k / M))
     G = 2 * np.sum(window * k * R[k])
@@ -148,11 +149,10 @@ def suggested_block_length(series: ArrayLike) -> int:
     return int(np.clip(np.ceil(b), 1, longest))
 
 
-def _last_lag(correlation, n, run):
-    """The lag after which `run` autocorrelations in a row are negligible."""
+def _last_lag(correlation, n):
+    """The lag after which autocorrelations are negligible, _QUIET or more in a row."""
     small = np.abs(correlation[1:]) < 2 * np.sqrt(np.log10(n) / n)
-    for lag in range(len(small) - run + 1):
-        if small[lag : lag + run].all():
-            return lag
-    large = np.flatnonzero(~small)
-    return int(large[-1]) + 1
+    lag = 0
+    while not small[lag : lag + _QUIET].all():
+        lag += 1
+    return lag
