@@ -3,6 +3,9 @@
 import os
 
 import matplotlib as mpl
+import pytest
+
+from tests.book.browser import FLAGS, find_browser, missing
 
 # Test processes fill the cores already; more threads in BLAS only slow them down.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -22,3 +25,17 @@ SLOW += ("random_calls", "exploration", "adaptive_files", "same_bits", "packagin
 def pytest_collection_modifyitems(items):
     ranks = {f"test_{name}.py": rank for rank, name in enumerate(SLOW)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(SLOW)))  # keeps the rest
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One for a process: Playwright starts no second one beside it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = find_browser(playwright)
+        if path is None:
+            missing("there is no Chromium: apt-get install chromium, or WSBNB_BROWSER")
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()

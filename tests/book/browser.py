@@ -11,6 +11,8 @@ import pathlib
 import shutil
 import threading
 
+import pytest
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,6 +24,13 @@ WIDE = {"width": 1280, "height": 900}
 NARROW = {"width": 390, "height": 844}
 PATIENCE = 30_000  # milliseconds
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def missing(reason):
+    """Skip with the reason, or fail where nothing may be skipped (as in CI)."""
+    if os.environ.get("WSBNB_REQUIRE_BROWSER", "") not in ("", "0"):
+        pytest.fail(f"{reason} (WSBNB_REQUIRE_BROWSER is set)")
+    pytest.skip(reason)
 
 
 def find_browser(playwright):

@@ -19,6 +19,7 @@ give the same numbers are in equivalent_mutations.yml, each with its reason.
 
 import argparse
 import ast
+import contextlib
 import copy
 import dis
 import json
@@ -31,6 +32,7 @@ import sys
 import types
 import warnings
 from typing import NamedTuple
+from unittest import mock
 
 import yaml
 
@@ -343,19 +345,23 @@ def concerned(names, first, guards):
     return wanted
 
 
+@contextlib.contextmanager
 def quiet_namespace():
-    """A namespace in which nothing is shown or glued."""
+    """A namespace in which nothing is shown or glued; what was there comes back."""
     import matplotlib
-
-    matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     import wsbnb.interactive
 
-    wsbnb.interactive.glue = lambda *args, **kwargs: None
-    plt.show = lambda *args, **kwargs: plt.close("all")
-    warnings.simplefilter("ignore")
-    return {"__name__": "__main__", "_failed": []}
+    matplotlib.use("Agg")
+    with (
+        mock.patch.object(wsbnb.interactive, "glue", lambda *_, **__: None),
+        mock.patch.object(plt, "show", lambda *_, **__: plt.close("all")),
+        matplotlib.rc_context(),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield {"__name__": "__main__", "_failed": []}
 
 
 def in_child(work, seconds):
@@ -389,29 +395,30 @@ def judge(notebook, chosen, seconds=300, tell=lambda *_: None, to_the_end=True):
     names, guards = [read_and_made(code) for code, _ in codes], [f for _, f in codes]
     names = with_keepers([tree for _, tree in cells], names)
     failures = dict.fromkeys([name for _, found in codes for name in found], 0)
-    space, fate = quiet_namespace(), {}
-    for number, (name, tree) in enumerate(cells):
-        for mutation in (m for m in chosen if m.cell == name):
-            spoilt, _ = prepared(mutate(tree, mutation, shown), name)
-            later = concerned(names, number, guards)
-            rest = [spoilt, *(codes[i][0] for i in later)]
+    fate = {}
+    with quiet_namespace() as space:
+        for number, (name, tree) in enumerate(cells):
+            for mutation in (m for m in chosen if m.cell == name):
+                spoilt, _ = prepared(mutate(tree, mutation, shown), name)
+                later = concerned(names, number, guards)
+                rest = [spoilt, *(codes[i][0] for i in later)]
 
-            def work(rest=rest):
-                for code in rest:
-                    exec(code, space)
-                    if space["_failed"] and not to_the_end:
-                        break
-                return sorted(set(space["_failed"]))
+                def work(rest=rest):
+                    for code in rest:
+                        exec(code, space)
+                        if space["_failed"] and not to_the_end:
+                            break
+                    return sorted(set(space["_failed"]))
 
-            answer = in_child(work, seconds)
-            if isinstance(answer, list):
-                for failed in answer:
-                    failures[failed] = failures.get(failed, 0) + 1
-                fate[mutation] = CAUGHT if answer else SURVIVED
-            else:
-                fate[mutation] = answer
-            tell(mutation, fate[mutation])
-        exec(codes[number][0], space)
+                answer = in_child(work, seconds)
+                if isinstance(answer, list):
+                    for failed in answer:
+                        failures[failed] = failures.get(failed, 0) + 1
+                    fate[mutation] = CAUGHT if answer else SURVIVED
+                else:
+                    fate[mutation] = answer
+                tell(mutation, fate[mutation])
+            exec(codes[number][0], space)
     if space["_failed"]:
         raise AssertionError(f"the chapter itself fails: {space['_failed']}")
     return Report(fate, failures)

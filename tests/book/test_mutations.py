@@ -1,10 +1,13 @@
 """The tool that spoils chapters, on a small chapter and on a real one."""
 
 import json
+import warnings
 
+import matplotlib.pyplot as plt
 import pytest
 import yaml
 
+import wsbnb
 from tests.book import mutations as tool
 from tests.book import sources
 
@@ -90,6 +93,15 @@ def test_wrong_formulas_are_caught_and_idle_ones_survive(report):
     survivors = [m for m, fate in report.fate.items() if fate == tool.SURVIVED]
     assert [m.before for m in survivors] == ["mean * 7"]
     assert report.share_caught == pytest.approx(1 - 1 / len(report.fate))
+
+
+def test_the_process_is_as_it_was():
+    """Other tests run in it: what shows, glues and warns is put back."""
+    before = wsbnb.interactive.glue, plt.show, dict(plt.rcParams), warnings.filters[:]
+    code = "import matplotlib.pyplot as plt\nplt.rcParams['lines.linewidth'] = 9.0"
+    tool.judge(chapter(code + "\nplt.show()\nassert 1 + 1 == 2"), [])
+    after = wsbnb.interactive.glue, plt.show, dict(plt.rcParams), warnings.filters[:]
+    assert after == before
 
 
 def test_idle_assertions_are_named(report):
