@@ -5,6 +5,7 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from wsbnb import offpolicy
 from wsbnb.exploration import Thompson
 from wsbnb.policies.theory import outside_on_purpose
 
@@ -197,6 +198,70 @@ def test_too_little_is_refused():
     assert (table["effective_size"] < 100).all()
 
 
+def test_as_many_effective_rounds_as_are_asked_for_are_enough():
+    fair, chosen = np.full((100, 2), 0.5), np.arange(100) % 2
+    log = np.eye(2), chosen, np.sqrt(np.arange(100.0)), np.full(100, 0.5)
+    table = wsbnb.off_policy(fair, *log, least=100)
+    assert table.loc["IPS", ["effective_size", "refused"]].tolist() == [100.0, ""]
+    many = wsbnb.off_policy(fair, *log, least=101)
+    assert many.loc["IPS", "refused"].startswith("100 effective rounds")
+
+
+def test_a_target_that_never_played_has_no_effective_round():
+    other = np.tile([0.0, 1.0], (150, 1))
+    log = np.eye(2), np.zeros(150, int), np.arange(150.0), np.full(150, 0.5)
+    table = wsbnb.off_policy(other, *log, least=0.5)
+    assert (table["effective_size"] == 0.0).all() and table["value"].isna().all()
+    assert (table["refused"] == "0 effective rounds; at least 0.5 are needed").all()
+
+
+@pytest.mark.parametrize("propensity", [1e-150, 0.25, 0.5])
+def test_a_log_that_cannot_be_is_refused(propensity):
+    """Always the same arm, which is said to be rare: every weight is the same."""
+    log = np.eye(2), np.zeros(300, int), np.arange(300.0) % 7 * 1e-3
+    target = np.tile([1.0, 0.0], (300, 1))
+    table = wsbnb.off_policy(target, *log, np.full(300, propensity))
+    assert table.loc["IPS", "effective_size"] == pytest.approx(300)
+    words = f"the mean weight is {1 / propensity:.3g} and not 1"
+    assert table.loc["IPS", "refused"].startswith(words)
+
+
+def test_weights_of_one_up_to_rounding_are_not_suspicious():
+    """0.1 + 0.2 is not 0.3, and no bootstrap of a constant would forgive it."""
+    log = np.ones((1, 1)), np.zeros(300, int), np.arange(300.0) % 7
+    table = wsbnb.off_policy(np.ones((300, 1)), *log, np.full(300, 1.0 - 2**-53))
+    assert (table["refused"] == "").all()
+    np.testing.assert_allclose(table["value"], np.mean(np.arange(300) % 7))
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.6])
+def test_the_spread_of_snips_is_that_of_a_quotient(factor):
+    """The terms are the jackknife's pseudo-values of the quotient, up to 1/n."""
+    rng = np.random.default_rng(5)
+    w = factor * rng.gamma(2.0, 0.5, size=400)
+    rewards = 5.0 + w + rng.normal(size=400)
+    whole = w @ rewards / w.sum()
+    left = (w @ rewards - w * rewards) / (w.sum() - w)
+    pseudo = 400 * whole - 399 * left
+    terms = offpolicy._series(w, None, rewards)["SNIPS"]
+    assert terms.mean() == pytest.approx(whole)
+    np.testing.assert_allclose(terms, pseudo, rtol=0.0, atol=0.05 * terms.std())
+
+
+def test_replay_keeps_arms_as_often_as_the_target_plays_them():
+    """Also where the log prefers some: what is kept is thinned to the rarest arm."""
+    rng = np.random.default_rng(0)
+    logging, target = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    chosen = rng.choice(3, 60_000, p=logging)
+    table = np.tile(target, (60_000, 1))
+    log = offpolicy._Log(np.eye(3), chosen, np.arange(3.0)[chosen], logging[chosen])
+    kept = offpolicy._replayed(None, table, log, np.random.default_rng(1))
+    share = np.bincount(kept.astype(int)) / len(kept)
+    error = np.sqrt(target * (1 - target) / len(kept))
+    assert np.abs((share - target) / error).max() < 4.0
+    assert len(kept) / 60_000 == pytest.approx(0.1, rel=0.05)
+
+
 def test_rewards_that_are_all_equal_have_no_interval():
     """No click among a hundred does not mean that there never is one."""
     rng = np.random.default_rng(0)
@@ -242,6 +307,13 @@ BAD = {
     r"propensities must lie in \(0, 1\]": {"propensities": [0.5, 0.0, 1.0]},
     "propensities must have length 3": {"propensities": [0.5]},
     "target must hold probabilities": {"target": np.full((3, 4), 0.3)},
+    "entry of 0.2 and a sum of 0.8": {"target": np.full((3, 4), 0.2)},
+    "arms must have shape.* got shape .0, 2.": {"arms": np.ones((0, 2))},
+    "rewards over propensities": {
+        "rewards": [-1e149, 1.0, 2.0],
+        "propensities": [1e-3, 0.5, 1.0],
+    },
+    "rewards must": {"rewards": [-1e200, 1.0, 2.0]},
     "target must have 4 columns": {"target": np.full((3, 2), 0.5)},
     "target must have dimension 2": {"target": zoo.make("WSBLinTS", 3)},
     "model must be a WSBPosterior": {"model": "linear"},

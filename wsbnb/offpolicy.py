@@ -280,8 +280,8 @@ _NUMBERS = (
 
 def _row(series, w, rewards, least, level, seed):
     """An estimate with its interval, or why there is none."""
-    squares = float(w @ w) if len(w) else 0.0
-    size = float(w.sum() ** 2 / squares) if squares else 0.0
+    share = w / w.max() if w.any() else w  # no square overflows
+    size = float(share.sum() ** 2 / (share @ share)) if w.any() else 0.0
     row = dict.fromkeys(_NUMBERS, np.nan)
     row |= {"effective_size": size, "refused": ""}
     if size < least:
@@ -289,9 +289,8 @@ def _row(series, w, rewards, least, level, seed):
         return row
     row["mean_weight"] = float(w.mean())
     length = suggested_block_length(series)
-    if w.std() > 0.0:
-        block = max(length, suggested_block_length(w))
-        rng = np.random.default_rng(seed)
+    if np.abs(w - 1.0).max() > 1e-9:
+        block, rng = suggested_block_length(w), np.random.default_rng(seed)
         around = block_bootstrap(w, block, _DRAWS, _SUSPICION, rng)
         if not around["low"] <= 1.0 <= around["high"]:
             row["refused"] = (
