@@ -123,6 +123,14 @@ def test_suggested_length_is_the_published_rule(n, phi):
         assert wsbnb.suggested_block_length(row) == rule_by_hand(row)
 
 
+@pytest.mark.parametrize("season", [1, 2, 5, 6, 7])
+def test_suggested_length_of_a_season(season):
+    """One autocorrelation only, behind as many small ones as may be passed over."""
+    noise = np.random.default_rng(season).normal(size=407)
+    row = noise[season:] + noise[:-season]
+    assert wsbnb.suggested_block_length(row) == rule_by_hand(row)
+
+
 @pytest.mark.parametrize("flips", [2, 3, 4])
 def test_suggested_length_of_square_waves(flips):
     """Strong and slow correlations of both signs, which never die out."""

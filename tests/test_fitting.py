@@ -92,6 +92,18 @@ def test_noise_level_is_the_best_for_its_row():
     assert all(likelihood(f * fit.noise_std) < best for f in (0.9, 0.99, 1.01, 1.1))
 
 
+@pytest.mark.parametrize("n, d", [(40, 2), (400, 2), (410, 6)])
+def test_memories_that_are_tried_by_default(n, d):
+    """1, 2, 5 times powers of ten, no shorter than d, no longer than half the log."""
+    X = np.random.default_rng(0).standard_normal((n, d))
+    fit = wsbnb.fit_log(X, X[:, 0], prior_scales=1.0, holdout=0.0)
+    every = [m * 10**k for k in range(5) for m in (1, 2, 5)]
+    expected = [m for m in every if max(5, d) <= m <= n / 2] + [np.inf]
+    np.testing.assert_allclose(sorted(fit.scores["memory"]), expected)
+    first = ["discount", "memory", "prior_scale", "noise_std", "score", "behind"]
+    assert fit.scores.columns.tolist() == [*first, "low", "high", "flat"]
+
+
 def test_behind_is_the_block_bootstrap_of_the_difference():
     X, rewards = walking(120)
     fit = wsbnb.fit_log(X, rewards, [0.9, 1.0], [1.0], holdout=0.0)

@@ -75,7 +75,7 @@ def test_envelope_against_integration():
     rng = np.random.default_rng(0)
     for _ in range(20):
         means, widths = rng.standard_normal(5), rng.random(5)
-        up, down = rng.choice([0.0, 0.5, 2.0], 2) * [1.0, rng.choice([-1.0, 1.0])]
+        up, down = rng.choice([0.0, 0.5, 1.0], 2) * [1.0, rng.choice([-1.0, 1.0])]
 
         def arm(z, means=means, widths=widths, up=up, down=down):
             return (means + (up * max(z, 0) + down * max(-z, 0)) * widths).argmax()
@@ -87,6 +87,41 @@ def test_envelope_against_integration():
         ]
         found = chances.random_radius(means, widths, up, down)
         np.testing.assert_allclose(found, expected, atol=3e-3)
+
+
+def test_the_lowest_of_equal_scores():
+    """Scores of zero, and scores that differ by rounding, however large they are."""
+    assert chances.best(np.zeros(3)) == 0
+    assert chances.best(np.array([-2.0, -1.0, -1.0])) == 1
+    for unit in (1e-6, 1.0, 1e6):
+        assert chances.best(unit * np.array([0.5, 1.0 - 1e-13, 1.0])) == 1
+        assert chances.best(unit * np.array([0.5, 1.0 - 1e-11, 1.0])) == 2
+
+
+def test_lines_that_begin_together():
+    """The steepest is on top at once, the lowest index among those."""
+    found = chances.random_radius(np.zeros(4), np.array([1.0, 3.0, 3.0, 2.0]), 1.0, 0.0)
+    assert found.tolist() == [0.5, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("mean, first", [(-0.5, 0.0), (0.0, 1.0), (0.5, 1.0)])
+def test_two_arms_of_which_one_is_better_for_certain(mean, first):
+    assert chances.two_arms(mean, 0.0).tolist() == [first, 1.0 - first]
+
+
+@pytest.mark.parametrize("numbers", [1, 7, 100])
+def test_pieces_of_draws_are_one_count(numbers, monkeypatch):
+    """Memory decides how many are drawn at a time, and nothing else."""
+    X, rng = np.random.default_rng(0).standard_normal((4, 3)), np.random.default_rng
+    whole = chances.by_draws(X, np.zeros(3), np.eye(3), 50, rng(1))
+    monkeypatch.setattr(chances, "_NUMBERS", numbers)
+    pieces = chances.by_draws(X, np.zeros(3), np.eye(3), 50, rng(1))
+    assert pieces.tolist() == whole.tolist() and whole.sum() == pytest.approx(1.0)
+
+
+def test_draws_that_nobody_waits_for():
+    with pytest.raises(ValueError, match="draws must be at most 10000000"):
+        taught("WSBLinTS", 3).propensities(np.eye(3), draws=10**7 + 1)
 
 
 def test_equal_arms_share_nothing():

@@ -45,9 +45,9 @@ def random_radius(means: Array, widths: Array, up: float, down: float) -> Array:
             continue
         # m = slope |z|: follow the upper envelope outwards from m = 0.
         arms, places = _envelope(means, slope * widths)
-        reached = [2.0 * normal_cdf(place) - 1.0 for place in places]
-        for arm, low, high in zip(arms, reached[:-1], reached[1:], strict=True):
-            chances[arm] += 0.5 * (high - low)
+        below = [normal_cdf(place) for place in places]
+        for arm, low, high in zip(arms, below[:-1], below[1:], strict=True):
+            chances[arm] += high - low
     return chances
 
 
@@ -57,8 +57,7 @@ def _envelope(heights, slopes):
     Returns the arms and one place more than arms: 0, the changes, infinity.
     """
     at, arms, places = 0.0, [], [0.0]
-    # At the start the steepest of the highest; among equal lines the lowest index.
-    now = int(np.lexsort((np.arange(len(heights)), -slopes, -heights))[0])
+    now = int(heights.argmax())  # among equal lines the lowest index
     while True:
         arms.append(now)
         steeper = np.flatnonzero(slopes > slopes[now])
