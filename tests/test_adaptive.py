@@ -485,3 +485,45 @@ def test_a_jump_raises_an_alarm_and_the_past_is_gone():
     policy.update(X, (X * theta).sum(axis=1) + 0.3 * rng.standard_normal(400))
     assert len(policy.alarms) == 1 and 300 < policy.alarms[0] < 320
     np.testing.assert_allclose(policy.posterior.mean, [0.0, -1.0], atol=0.15)
+
+
+def test_large_scores_of_exp3_do_not_overflow():
+    """Each counts by its distance to the largest, however long it has been growing."""
+    policy = bandit(zoo.make("WSBLinTS"), discounts=[0.8, 0.9, 1.0])
+    for level in (0.0, 1e4, -1e4):
+        policy._own[:3] = level + np.log([1.0, 2.0, 5.0])
+        expected = (1 - policy.rate) * np.array([1, 2, 5]) / 8 + policy.rate / 3
+        np.testing.assert_allclose(policy.probabilities, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("current", [-1, 0, 2])
+def test_the_weight_is_with_the_expert_in_charge(current):
+    policy = bandit(zoo.make("WSBLinTS"), discounts=[0.8, 0.9, 1.0])
+    policy._own[:] = [0.0, 1.0, 0.5, current, 0.0, 0.0]
+    expected = np.eye(3)[1 if current < 0 else current]
+    assert policy._shares().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "current, count, total, possible",
+    [
+        (-1, 0, 0.0, True),
+        (0, 0, 0.0, True),
+        (0, 1, 0.5, True),
+        (2, 3, -0.5, True),
+        (-2, 0, 0.0, False),
+        (3, 0, 0.0, False),
+        (-1, 1, 0.0, False),
+        (-1, 0, 0.5, False),
+        (-1, 1, 0.5, False),
+        (0, -1, 0.0, False),
+        (0, 4, 0.0, False),
+    ],
+)
+def test_states_of_a_block_that_can_be(current, count, total, possible):
+    policy = bandit(zoo.make("WSBLinTS"), discounts=[0.8, 0.9, 1.0], block=4)
+    own = np.array([0.0, 1.0, 0.5, current, count, total])
+    if possible:
+        return policy._check_own(own)
+    with pytest.raises(ValueError, match="state own"):
+        policy._check_own(own)

@@ -205,6 +205,9 @@ def test_what_does_not_go_with_clicks_is_refused():
         wsbnb.DiscountMixture(policy)
     with pytest.raises(ValueError, match="template must have a linear"):
         wsbnb.Fleet(policy)
+    for x in (np.zeros((2, 1, 1)), np.zeros(2), np.zeros((3, 2)), 0.5):
+        with pytest.raises(ValueError, match=r"x must have shape \(1,\)"):
+            post.predict(x)
     with pytest.raises(ValueError, match="width must be zero"):
         wsbnb.LogisticUCB(**words, discount=0.9, width=-1)
 

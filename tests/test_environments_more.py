@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import special
 
 import wsbnb
 import wsbnb.environments as we
@@ -240,3 +241,23 @@ def test_the_largest_spread_of_clicks(link):
     spread = 2.0 if link == "signed" else 1.0
     p = (chances + 1.0) / 2.0 if link == "signed" else chances
     assert clicks.std == pytest.approx(spread * np.sqrt(p * (1 - p)).max())
+
+
+@pytest.mark.parametrize(
+    "link, chance",
+    [
+        ("logistic", special.expit),
+        ("linear", lambda m: np.clip(m, 0.0, 1.0)),
+        ("signed", lambda m: np.clip((1.0 + m) / 2.0, 0.0, 1.0)),
+    ],
+)
+def test_arms_are_clicked_with_the_chance_of_their_mean(link, chance):
+    """One uniform number decides for all arms of a round; 0 is no click for certain."""
+    means = np.array([[-2.0, 0.0, 0.3], [0.7, 1.0, -1.0]])
+    shown, paid, noise = we.Clicks(link).outcomes(means, np.array([0.0, 0.6]))
+    p = chance(means)
+    clicked = (np.array([[0.0], [0.6]]) < p).astype(float)
+    if link == "signed":
+        p, clicked = 2.0 * p - 1.0, 2.0 * clicked - 1.0
+    np.testing.assert_allclose(shown, p, rtol=1e-15)
+    assert paid.tolist() == clicked.tolist() and not noise.any()

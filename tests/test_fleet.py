@@ -298,6 +298,31 @@ def test_users_without_data_do_not_teach():
         large.fit_prior(users=[499, 3])
 
 
+def test_two_users_of_one_round_each_can_teach():
+    """The smallest fleet that has a spread; one step by hand, from dense formulas."""
+    fleet = wsbnb.Fleet(template(1, discount=1.0), users=2)
+    fleet.update([0, 1], [[1.0], [2.0]], [0.5, -1.0])
+    posts = [fleet.posterior(user) for user in (0, 1)]
+    mean = np.mean([post.mean for post in posts], axis=0)
+    second = np.mean([post.cov + np.outer(post.mean, post.mean) for post in posts], 0)
+    trace = fleet.fit_prior(iterations=1)
+    assert len(trace) == 1
+    np.testing.assert_allclose(fleet.prior_mean, mean)
+    np.testing.assert_allclose(fleet.prior_cov, second - np.outer(mean, mean))
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+def test_the_prior_is_fitted_until_the_evidence_rests(tolerance):
+    _, _, who, X, r = hierarchy(4, 30, 2, 5)
+    fleet = wsbnb.Fleet(template(2, discount=1.0), users=30)
+    fleet.update(who, X, r)
+    rises = np.diff(fleet.fit_prior(iterations=2000, tolerance=tolerance))
+    assert len(rises) > 1 and (rises[:-1] >= tolerance).all()
+    assert rises[-1] < tolerance
+    again = fleet.fit_prior(iterations=2000, tolerance=tolerance)
+    assert len(again) == 2  # one step to see that nothing rises any more
+
+
 # --- files ----------------------------------------------------------------------------
 
 
@@ -402,6 +427,9 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
     [
         (ValueError, "users must lie between 0 and 4", lambda f: f.pull([5], X3)),
         (ValueError, "users must lie between 0 and 4", lambda f: f.pull(-1, X3)),
+        (ValueError, "4, got -2", lambda f: f.pull([0, -2], X3)),
+        (ValueError, "user must be at most 4, got 5", lambda f: f.posterior(5)),
+        (ValueError, "X must have shape", lambda f: f.pull([1], np.ones((0, 3)))),
         (TypeError, "users must be a whole number", lambda f: f.pull([1.0], X3)),
         (TypeError, "users must be a whole number", lambda f: f.pull([True], X3)),
         (TypeError, "users must be a whole number", lambda f: f.pull([[1]], X3)),

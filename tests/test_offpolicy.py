@@ -308,6 +308,9 @@ BAD = {
     "propensities must have length 3": {"propensities": [0.5]},
     "target must hold probabilities": {"target": np.full((3, 4), 0.3)},
     "entry of 0.2 and a sum of 0.8": {"target": np.full((3, 4), 0.2)},
+    "entry of 0.0 and a sum of 0.8": {
+        "target": np.diag([1.1, 0.8, 1.0]) @ np.eye(3, 4)
+    },
     "a sum of 1.3": {"target": np.diag([1.3, 0.8, 1.0]) @ np.eye(3, 4)},
     "arms must have shape.* got shape .0, 2.": {"arms": np.ones((0, 2))},
     "rewards over propensities": {

@@ -96,7 +96,7 @@ TESTS = {
     "environments/_trajectories.py": ENVIRONMENTS,
     "environments/anchors.py": ENVIRONMENTS,
     "environments/arms.py": ENVIRONMENTS,
-    "environments/clicks.py": ENVIRONMENTS,
+    "environments/clicks.py": [*ENVIRONMENTS, "clicks"],
     "environments/noise.py": ENVIRONMENTS,
     "environments/paper.py": ENVIRONMENTS,
     "environments/paths.py": ENVIRONMENTS,
