@@ -26,6 +26,7 @@ import pathlib
 import resource
 import sys
 import tempfile
+import threading
 import types
 
 from common import ROOT, SCRATCH, checksum
@@ -140,6 +141,7 @@ class _Learner:
 
     def pytest_runtestloop(self):
         sys.settrace(self._note)  # calls only: it returns None
+        threading.settrace(self._note)  # trials are played in threads
 
 
 def _address(code):
@@ -157,6 +159,7 @@ def learn(name):
         learner = _Learner()
         status = pytest.main([*OPTIONS, f"tests/test_{name}.py"], plugins=[learner])
         sys.settrace(None)
+        threading.settrace(None)
         if status not in (0, 1):  # single tests may fail; they are not counted on
             return int(status)
         path = stored(name)
