@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 import wsbnb
+from wsbnb import fitting
 from wsbnb.datasets import Dataset
 
 GRID = {"discounts": [0.85, 0.97, 1.0], "prior_scales": [0.3, 2.5]}
@@ -92,16 +93,24 @@ def test_noise_level_is_the_best_for_its_row():
     assert all(likelihood(f * fit.noise_std) < best for f in (0.9, 0.99, 1.01, 1.1))
 
 
-@pytest.mark.parametrize("n, d", [(40, 2), (400, 2), (410, 6)])
-def test_memories_that_are_tried_by_default(n, d):
-    """1, 2, 5 times powers of ten, no shorter than d, no longer than half the log."""
-    X = np.random.default_rng(0).standard_normal((n, d))
-    fit = wsbnb.fit_log(X, X[:, 0], prior_scales=1.0, holdout=0.0)
-    every = [m * 10**k for k in range(5) for m in (1, 2, 5)]
-    expected = [m for m in every if max(5, d) <= m <= n / 2] + [np.inf]
-    np.testing.assert_allclose(sorted(fit.scores["memory"]), expected)
+def test_what_is_tried_by_default():
+    """Memories of 1, 2, 5 and priors of 1, 3 times powers of ten."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    table = wsbnb.fit_log(X, X[:, 0], holdout=0.0).scores
     first = ["discount", "memory", "prior_scale", "noise_std", "score", "behind"]
-    assert fit.scores.columns.tolist() == [*first, "low", "high", "flat"]
+    assert table.columns.tolist() == [*first, "low", "high", "flat"]
+    np.testing.assert_allclose(table["memory"].unique(), [5.0, 10.0, 20.0, np.inf])
+    scales = [m * 10.0**k for k in range(-2, 3) for m in (1, 3)][:-1]
+    np.testing.assert_allclose(table["prior_scale"].unique(), scales)
+
+
+@pytest.mark.parametrize("n, d", [(40, 2), (400, 2), (410, 6), (20_000, 7)])
+def test_memories_are_no_shorter_than_d_and_no_longer_than_half_the_log(n, d):
+    every = [m * 10**k for k in range(5) for m in (1, 2, 5)][:-2]
+    expected = [m for m in every if max(5, d) <= m <= n / 2]
+    *found, still = fitting._discounts(None, d, n)
+    np.testing.assert_allclose(1.0 / (1.0 - np.array(found)), expected)
+    assert still == 1.0
 
 
 def test_behind_is_the_block_bootstrap_of_the_difference():

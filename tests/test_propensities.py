@@ -113,9 +113,9 @@ def test_two_arms_of_which_one_is_better_for_certain(mean, first):
 def test_pieces_of_draws_are_one_count(numbers, monkeypatch):
     """Memory decides how many are drawn at a time, and nothing else."""
     X, rng = np.random.default_rng(0).standard_normal((4, 3)), np.random.default_rng
-    whole = chances.by_draws(X, np.zeros(3), np.eye(3), 50, rng(1))
+    whole = chances.by_draws(X, np.zeros(3), np.eye(3), 60, rng(1))
     monkeypatch.setattr(chances, "_NUMBERS", numbers)
-    pieces = chances.by_draws(X, np.zeros(3), np.eye(3), 50, rng(1))
+    pieces = chances.by_draws(X, np.zeros(3), np.eye(3), 60, rng(1))
     assert pieces.tolist() == whole.tolist() and whole.sum() == pytest.approx(1.0)
 
 
