@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -369,6 +370,26 @@ def test_truncated_anywhere(tmp_path):
 )
 def test_foreign_files(content, tmp_path):
     refuse(tmp_path / "policy.json", content)
+
+
+def test_settings_of_any_depth_are_refused(tmp_path):
+    """What the reader of JSON can still follow others cannot, one after the other."""
+    path, content = written(tmp_path, "WSBLinTS")
+    limit = sys.getrecursionlimit()
+    try:
+        for depth in (*range(limit - 200, limit - 100, 9), *range(limit - 99, limit)):
+            part = '{"kind": "exploration.Greedy", "of": ' * depth + "1" + "}" * depth
+            text = json.dumps({**content, "params": "HERE"}).replace('"HERE"', part)
+            sys.setrecursionlimit(9 * limit)
+            signed = {
+                **json.loads(text),
+                "checksum": saving._checksum(json.loads(text)),
+            }
+            text = json.dumps(signed)
+            sys.setrecursionlimit(limit)
+            refuse(path, text)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_pickles_are_not_opened(tmp_path):

@@ -26,7 +26,14 @@ _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # NumPy takes these positions as they are and reads beyond its arrays if they lie.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1}
 # What reading a damaged or hostile file may raise.
-_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_FAULTS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 #: Parts of a policy that a file may name, with their module: Greedy is also a policy.
 _PARTS = {
     f"{kind.__module__.removeprefix('wsbnb.')}.{kind.__name__}": kind
@@ -204,8 +211,10 @@ def load(path: FilePath, rng: Seed = None) -> Any:
 
 
 def _read(path):
+    place = _validate.path("path", path)
     try:
-        content = json.loads(_validate.path("path", path).read_text(encoding="utf-8"))
+        content = json.loads(place.read_text(encoding="utf-8"))
+        checksum = _checksum(content) if isinstance(content, dict) else None
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is not a policy file of wsbnb, or not a whole one: {error}"
@@ -223,7 +232,7 @@ def _read(path):
         raise ValueError(f"{path} lacks {sorted(missing)}")
     if version == 1 and "checksum" not in content:  # a newer file that says it is old
         return _from_version_1(path, content)
-    if content.get("checksum") != _checksum(content):
+    if content.get("checksum") != checksum:
         raise ValueError(f"{path} was damaged or changed: its checksum does not fit")
     return content
 
