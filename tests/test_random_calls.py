@@ -205,8 +205,25 @@ def test_rows_of_unequal_length_are_refused_by_name():
         wsbnb.ChangePoints(catalogue.base(), discounts=ragged)
 
 
-@pytest.mark.parametrize("path", [7, 1.5, None, b"x", ["a"], np.array(3)])
-def test_what_is_no_path_is_refused(path):
+class InBytes:
+    """A path as `os` takes it and `pathlib` does not."""
+
+    def __fspath__(self):
+        return b"x"
+
+
+NO_PATHS = [7, 1.5, None, b"x", ["a"], InBytes(), np.array(3)]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        *((one, "path must be a string or a path, got") for one in NO_PATHS),
+        ("a\0b", r"^path must be the name of a file, got 'a\\x00b'"),
+        ("half \ud800", r"^path must be the name of a file, got 'half \\ud800'"),
+    ],
+)
+def test_what_is_no_path_is_refused(path, words):
     """A number would name an open file."""
     for call in (
         catalogue.base().save,
@@ -215,7 +232,7 @@ def test_what_is_no_path_is_refused(path):
         wsbnb.Fleet.load,
         wsbnb.load,
     ):
-        with pytest.raises(TypeError, match="path must be a string or a path"):
+        with pytest.raises((TypeError, ValueError), match=words):
             call(path)
 
 

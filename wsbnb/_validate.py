@@ -183,11 +183,16 @@ def text(name: str, value: Any) -> str:
 
 def path(name: str, value: Any) -> Path:
     """Where a file is; a number would be taken for an open file."""
-    if not isinstance(value, str | os.PathLike):
+    words = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(words, str):
         raise TypeError(f"{name} must be a string or a path, got {_shown(value)}")
-    if "\0" in str(value):
+    try:
+        encoded = os.fsencode(words)
+    except UnicodeEncodeError:  # half a character
+        encoded = b"\0"
+    if b"\0" in encoded:
         raise ValueError(f"{name} must be the name of a file, got {_shown(value)}")
-    return Path(value)
+    return Path(words)
 
 
 def flag(name: str, value: Any) -> bool:
