@@ -16,6 +16,8 @@ import wsbnb
 from tests import zoo
 from wsbnb import _files
 from wsbnb.exploration import Greedy, Optimism, RandomisedOptimism, Thompson
+from wsbnb.fleet import files
+from wsbnb.kernels import memory
 from wsbnb.policies.theory import outside_on_purpose
 
 GAMMA, SIGMA = 0.93, 0.4
@@ -394,6 +396,15 @@ def test_no_digit_of_the_settings_can_be_changed_unnoticed(tmp_path):
         path.write_bytes(changed + b"\n" + numbers)
         with pytest.raises(ValueError, match="is not a whole fleet file"):
             wsbnb.Fleet.load(path)
+
+
+def test_a_long_line_of_settings_is_read(tmp_path):
+    """A prior of 1000 features takes nine megabytes of text."""
+    settings = {"dim": 2, "prior_mean": [0.0, 1.0], "prior_cov": [0.25] * 2**20}
+    nobody = np.empty(0, dtype=np.int64)
+    files.write(tmp_path / "wide", settings, nobody, memory.new_users(3, 2))
+    header, _, users = files.read(tmp_path / "wide")
+    assert settings.items() <= header.items() and len(users.rows) == 3
 
 
 def test_a_file_of_version_1_is_read():

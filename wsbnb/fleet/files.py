@@ -32,17 +32,17 @@ def write(path, settings, named, users):
 
 def read(path):
     """Settings, numbers of users (empty: everybody) and what is known of them."""
-    raw = memoryview(_validate.path("path", path).read_bytes())
-    end = bytes(raw[: 2**22]).find(b"\n")
+    raw = _validate.path("path", path).read_bytes()
+    end = raw.find(b"\n")
     try:
-        header = json.loads(bytes(raw[: max(end, 0)]))
+        header = json.loads(raw[: max(end, 0)])
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {header['format']!r}")
         if header["version"] not in (OLD_VERSION, VERSION):
             raise ValueError(f"its version is {header['version']}, not {VERSION}")
         count = _validate.integer("count", header["count"], minimum=0, maximum=MOST)
         dim = _validate.integer("dim", header["dim"])
-        parts = _parts(raw[end + 1 :], count, dim)
+        parts = _parts(memoryview(raw)[end + 1 :], count, dim)
         if _digest(header, parts) != header["sha256"]:
             raise ValueError("it was damaged or changed: its checksum does not fit")
         _check_users(*parts[1:], dim)
