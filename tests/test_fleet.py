@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import hashlib
 import itertools
 import json
 import pickle
@@ -405,6 +406,51 @@ def test_a_long_line_of_settings_is_read(tmp_path):
     files.write(tmp_path / "wide", settings, nobody, memory.new_users(3, 2))
     header, _, users = files.read(tmp_path / "wide")
     assert settings.items() <= header.items() and len(users.rows) == 3
+
+
+def test_a_file_of_nobody_is_not_a_fleet(tmp_path):
+    """Saved for an empty list of users: whoever loads it has lost everybody."""
+    fleet = wsbnb.Fleet(template(2), users=3)
+    fleet.save(tmp_path / "nobody", users=[])
+    assert fleet.restore(tmp_path / "nobody").tolist() == []
+    with pytest.raises(ValueError, match="holds 0 users by number; use restore"):
+        wsbnb.Fleet.load(tmp_path / "nobody")
+
+
+def forge(path, text=None, **settings):
+    """Change the first line of a file as one who can make a checksum; None removes."""
+    line, _, numbers = path.read_bytes().partition(b"\n")
+    header = {**json.loads(line), **settings}
+    header = {k: v for k, v in header.items() if v is not None and k != "sha256"}
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode() + numbers)
+    line = text or json.dumps({**header, "sha256": digest.hexdigest()})
+    path.write_bytes(line.encode() + b"\n" + numbers)
+
+
+DEEP = '{"a": ' * 50_000 + "1" + "}" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("users", "changes", "words"),
+    [
+        (2, {"dim": 2, "count": 3}, "its prior mean has not 2 entries"),
+        (0, {"dim": 2}, "its prior mean has not 2 entries"),
+        (0, {"dim": 2**40}, "its prior mean has not"),
+        (2, {"prior_mean": None}, "'prior_mean'"),
+        (2, {"prior_mean": [1.0, [2.0], 3.0]}, "is not a whole fleet file"),
+        (2, {"noise_std": None}, "noise_std"),
+        (2, {"discount": None}, "discount"),
+        (2, {"text": DEEP}, "is not a whole fleet file: maximum recursion"),
+    ],
+)
+@pytest.mark.parametrize("way", ["load", "restore"])
+def test_forged_settings_are_refused(way, users, changes, words, tmp_path):
+    """Rows of 2 features under a prior of 3 would be read beyond their ends."""
+    fleet, path = wsbnb.Fleet(template(3), users=users), tmp_path / "fleet"
+    fleet.save(path)
+    forge(path, **changes)
+    with pytest.raises(ValueError, match=words):
+        wsbnb.Fleet.load(path) if way == "load" else fleet.restore(path)
 
 
 def test_a_file_of_version_1_is_read():

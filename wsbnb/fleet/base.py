@@ -345,7 +345,7 @@ class Fleet(Users):
             It goes on exactly as the saved one would, generator included.
         """
         header, who, users = files.read(path)
-        if len(who):
+        if len(who) or not header.get("everybody"):
             raise ValueError(
                 f"{path} holds {len(who)} users by number; use restore to put them "
                 "into a fleet"
@@ -379,10 +379,10 @@ class Fleet(Users):
         """
         header, who, users = files.read(path)
         for name in ("dim", "discount", "noise_std"):
-            if header[name] != getattr(self, name):
+            if header.get(name) != getattr(self, name):
                 raise ValueError(
                     f"path must hold a fleet with {name} {getattr(self, name)}, got "
-                    f"{header[name]} in {path}"
+                    f"{header.get(name)} in {path}"
                 )
         numbers = who if len(who) else np.arange(len(users.rows))
         with self._numbers(numbers) as who:

@@ -42,6 +42,8 @@ def read(path):
             raise ValueError(f"its version is {header['version']}, not {VERSION}")
         count = _validate.integer("count", header["count"], minimum=0, maximum=MOST)
         dim = _validate.integer("dim", header["dim"])
+        if np.shape(header["prior_mean"]) != (dim,):
+            raise ValueError(f"its prior mean has not {dim} entries")
         parts = _parts(memoryview(raw)[end + 1 :], count, dim)
         if _digest(header, parts) != header["sha256"]:
             raise ValueError("it was damaged or changed: its checksum does not fit")
