@@ -216,6 +216,31 @@ def test_the_standing_parameter_is_not_hidden(own_folder, capsys):
     assert "stands still" in said and "default" in said.split("folder of stored")[1]
 
 
+def test_a_user_without_a_home_names_a_folder(own_folder, monkeypatch, capsys):
+    """As in a container, whose user the system does not know."""
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(pathlib.Path, "home", homeless)
+    for name in ("WSBNB_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    words = "reproduce table2 --trials 1 --dims 2 --horizon 8"
+    assert run(words) == 1
+    assert "wsbnb: cache must name a folder, or WSBNB" in capsys.readouterr().err
+    assert run(f"{words} --cache here") == 0
+    if sys.platform == "linux":
+        monkeypatch.setenv("XDG_CACHE_HOME", "there")
+        assert paper.cache_folder() == pathlib.Path("there/wsbnb")
+
+
+def test_the_help_shows_any_folder(monkeypatch, capsys):
+    monkeypatch.setenv("WSBNB_CACHE", "100%d/50%(prog)s")
+    with pytest.raises(SystemExit, match="0"):
+        main(["reproduce", "--help"])
+    assert "100%d/50%(prog)s" in capsys.readouterr().out
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])

@@ -52,14 +52,22 @@ def cache_folder(folder: FilePath | None = None) -> Path:
         return _validate.path("folder", folder)
     if os.environ.get("WSBNB_CACHE"):
         return Path(os.environ["WSBNB_CACHE"])
-    home = Path.home()
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+        named, usual = os.environ.get("LOCALAPPDATA"), "AppData/Local"
     elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
+        named, usual = None, "Library/Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "wsbnb"
+        named, usual = os.environ.get("XDG_CACHE_HOME"), ".cache"
+    return Path(named or _home() / usual) / "wsbnb"
+
+
+def _home():
+    try:
+        return Path.home()
+    except RuntimeError:  # a user whom the system does not know, as in containers
+        raise FileNotFoundError(
+            "cache must name a folder, or WSBNB_CACHE, since there is no home folder"
+        ) from None
 
 
 @lru_cache(maxsize=1)

@@ -111,12 +111,19 @@ def _parser():
         "--cache",
         type=Path,
         metavar="DIR",
-        help=f"folder of stored results (default {paper.cache_folder()})",
+        help=f"folder of stored results (default {_usual_cache()})",
     )
     add("--format", choices=("png", "svg"), default="png", help="of the figures")
     add("--report", type=Path, metavar="CSV", help="also write the comparison")
     add("--quiet", action="store_true", help="no progress bar")
     return parser
+
+
+def _usual_cache():
+    try:
+        return str(paper.cache_folder()).replace("%", "%%")
+    except FileNotFoundError:
+        return "none, since there is no home folder"
 
 
 def _add_benchmark(commands):
