@@ -244,6 +244,17 @@ def test_another_way_to_explore():
         )
 
 
+def test_what_was_learnt_while_no_time_passed_is_kept():
+    """With ``decay=False`` alone the clock still stands at 0."""
+    policy = zoo.make("WSBLinTS")
+    policy.update(X30, REWARDS30, decay=False)
+    shift = policy.posterior.shift
+    policy.set_params(discount=0.7)
+    np.testing.assert_array_equal(policy.posterior.shift, shift)
+    with pytest.raises(ValueError, match="squared_weights=True"):
+        wsbnb.LinearPolicy(policy.posterior, Thompson(norm="local"))
+
+
 # --- defaults ------------------------------------------------------------------------
 
 

@@ -369,7 +369,7 @@ class WSBPosterior:
                 f"{self._forgetting!r}, got {exploration!r}: none is known for it"
             )
         squares = exploration.local and self._squares_differ()
-        if squares and not self._squares and self.rounds:
+        if squares and not self._squares and self._has_learnt():
             raise ValueError(
                 "posterior must have squared_weights=True for an exploration with "
                 "norm='local', got one without that has learnt already"
@@ -384,6 +384,10 @@ class WSBPosterior:
         elif learnt.squares is None:
             learnt = learnt._replace(squares=memory.packed_copy(self._prior.sums))
         self._set_learnt(learnt)
+
+    def _has_learnt(self):
+        """Whether time has passed, or something was learnt while none did."""
+        return bool(self._state.counts.any())
 
     def _new_bound(self):
         """An eigenvalue bound that holds whatever was learnt, because ``P >= P0``."""

@@ -463,7 +463,7 @@ class LinearPolicy(Policy):
             _validate.choice("changes", name, names)
         with self._turn:
             other = type(self)(**{**self.get_params(), **changes})
-            if self.rounds:
+            if self._posterior._has_learnt():
                 other._posterior._continue(self._posterior, sorted(changes))
             other._rng, other._rng_start = self._rng, self._rng_start
             if "posterior" not in changes:  # who holds the posterior holds the live one
