@@ -133,6 +133,15 @@ def test_file_keeps_every_bit(tmp_path):
     assert wsbnb.load(tmp_path / "parts.json").posterior.forgetting == RandomWalk(RATE)
 
 
+def test_a_doubt_beyond_the_prior_can_be_loaded(tmp_path):
+    policy = zoo.make("RandomWalkLinTS")
+    policy.update([1.0, 0.0, 0.0], 1.0)
+    policy.decay(100)
+    policy.save(tmp_path / "walk.json")
+    again = wsbnb.load(tmp_path / "walk.json")
+    np.testing.assert_array_equal(again.posterior.precision, policy.posterior.precision)
+
+
 @pytest.mark.parametrize("rate", [-0.1, np.nan, np.inf, "x", None])
 def test_bad_rate(rate):
     with pytest.raises((TypeError, ValueError), match="rate"):

@@ -486,6 +486,8 @@ class WSBPosterior:
                 f"state counts cannot be {[clock, total, squares]} (rounds, sum of "
                 "weights, sum of squared weights) with what was learnt"
             )
+        if isinstance(self._rule, estimate.RandomWalk):
+            return  # its doubt grows beyond that of the prior
         least = np.linalg.eigvalsh(rises + 1e-6 * np.trace(P) * np.eye(self.dim))[0]
         if least < 0.0:
             raise ValueError("state precision must be at least that of the prior")
