@@ -14,7 +14,7 @@ from tests.kernels import from_python
 from wsbnb.exploration import Thompson
 from wsbnb.kernels import estimate
 from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
-from wsbnb.weights import Polynomial, Restart, SlidingWindow
+from wsbnb.weights import Polynomial, RandomWalk, Restart, SlidingWindow
 
 
 def curve(eta):
@@ -195,8 +195,9 @@ def test_only_rewards_between_0_and_1(reward):
 
 def test_what_does_not_go_with_clicks_is_refused():
     words = {"prior_mean": [0.0], "prior_cov": 1.0}
-    with pytest.raises(ValueError, match="forgetting must multiply"):
-        wsbnb.LogisticPosterior(**words, forgetting=SlidingWindow(5))
+    for rule in (SlidingWindow(5), RandomWalk(0.1)):
+        with pytest.raises(ValueError, match="forgetting must multiply"):
+            wsbnb.LogisticPosterior(**words, forgetting=rule)
     post = wsbnb.LogisticPosterior(**words, discount=0.9)
     with pytest.raises(ValueError, match="exploration must have norm"):
         wsbnb.LinearPolicy(post, Thompson(norm="local"))

@@ -86,7 +86,7 @@ class LogisticPosterior(WSBPosterior):
             forgetting=forgetting,
         )
         rule = self._rule
-        if rule is None or isinstance(rule, estimate.Window):
+        if rule is None or isinstance(rule, estimate.Window | estimate.RandomWalk):
             raise ValueError(
                 "forgetting must multiply the past by a factor, as Exponential, "
                 f"Restart and Polynomial do, got {self._forgetting!r}"
