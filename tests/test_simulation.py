@@ -238,6 +238,13 @@ class Shy(wsbnb.DiscountMixture):
         return 0
 
 
+class First:
+    """To be mixed in."""
+
+    def pull(self, X):
+        return 0
+
+
 class Renamed(wsbnb.LinTS):
     """Changes nothing about the round."""
 
@@ -247,6 +254,8 @@ class Renamed(wsbnb.LinTS):
 def test_any_override_leaves_the_compiled_loop():
     assert not Clipping.compiled and not Shy.compiled and Renamed.compiled
     assert not type("Child", (Shy,), {}).compiled
+    assert not type("Mixed", (First, wsbnb.LinTS), {}).compiled
+    assert type("Unmoved", (wsbnb.LinTS, First), {}).compiled
     shy = adaptive("DiscountMixture", cls=Shy)
     assert (run(shy, environment(), trace=True).arms == 0).all()
 

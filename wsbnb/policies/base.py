@@ -24,8 +24,8 @@ from wsbnb.kernels import explore, memory, rounds
 from wsbnb.policies import chances, saving, theory
 from wsbnb.posterior import _NO_NOISE, _NO_SCORES, _UNASKED, WSBPosterior
 
-#: A class that defines one of these plays a round of its own, unless it says that the
-#: compiled round is the same.
+#: A class with one of these from elsewhere than the class that calls its round compiled
+#: plays a round of its own, unless it says that the compiled round is the same.
 _ROUND = ("pull", "update", "_arms", "_observations", "_choose", "_learn")
 
 
@@ -53,8 +53,8 @@ class Policy:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = cls.__dict__
-        if "compiled" not in own and any(method in own for method in _ROUND):
+        said = next(c for c in cls.__mro__ if "compiled" in c.__dict__)
+        if any(getattr(cls, method) is not getattr(said, method) for method in _ROUND):
             cls.compiled = False
 
     # -- what a subclass says ---------------------------------------------------
