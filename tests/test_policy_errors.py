@@ -346,3 +346,16 @@ def test_own_class_needs_registration(tmp_path):
     with pytest.raises(ValueError, match="'WSBLinTS', which stands for wsbnb.policies"):
         wsbnb.register(WSBLinTS)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arm", [-1, 3, 1.7, NAN])
+def test_a_subclass_must_choose_an_arm(arm):
+    """-1 would be the last one, 1.7 the second."""
+
+    class Odd(wsbnb.WSBLinTS):
+        def _choose(self, X):
+            return arm
+
+    policy = Odd(**zoo.settings("WSBLinTS", 3))
+    with pytest.raises(ValueError, match=f"_choose must return 0 to 2, got {arm}"):
+        policy.pull(EYE)

@@ -91,7 +91,7 @@ class Policy:
             self._keep_names(X, "columns")
             before = self._rng.bit_generator.state
             try:
-                return int(self._choose(arms))
+                return _index(self._choose(arms), len(arms))
             except BaseException:
                 self._rng.bit_generator.state = before
                 raise
@@ -290,6 +290,13 @@ class Policy:
     def __repr__(self) -> str:
         words = ", ".join(f"{k}={_short(v)}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({words})"
+
+
+def _index(arm, count):
+    """The arm that a subclass chose; Python would take -1 for the last one."""
+    if not (0 <= arm < count and int(arm) == arm):
+        raise ValueError(f"_choose must return 0 to {count - 1}, got {arm!r}")
+    return int(arm)
 
 
 def _names_of(value, place):
