@@ -64,6 +64,18 @@ def test_rng_forms_agree(rng):
     assert [policy.pull(X) for _ in range(30)] == [expected.pull(X) for _ in range(30)]
 
 
+def test_a_reset_does_not_rewind_what_others_draw():
+    shared = np.random.default_rng(7)
+    policy, other = (zoo.make("WSBLinTS", rng=shared) for _ in range(2))
+    first = policy.pull(X30), other.pull(X30)
+    state = shared.bit_generator.state
+    policy.reset()
+    assert shared.bit_generator.state == state
+    assert policy.pull(X30) == first[0]
+    one, two = policy.clone(shared), policy.clone(shared)  # in turn, not in step
+    assert [one.pull(X30) for _ in range(9)] != [two.pull(X30) for _ in range(9)]
+
+
 def test_no_rng_is_different_each_time():
     first, second = zoo.make("WSBLinTS", rng=None), zoo.make("WSBLinTS", rng=None)
     assert (first.scores(np.eye(3)) != second.scores(np.eye(3))).any()

@@ -150,8 +150,12 @@ class Policy:
         return counts / counts.sum()
 
     def reset(self) -> None:
-        """Back to the state of a new policy, the random generator included."""
+        """Back to the state of a new policy, the random generator included.
+
+        A generator that others draw from goes on; the policy has a copy from then on.
+        """
         with self._turn:
+            self._rng = copy.deepcopy(self._rng)
             self._rng.bit_generator.state = copy.deepcopy(self._rng_start)
             self._restart()
 
@@ -165,11 +169,11 @@ class Policy:
         rng : None, int, SeedSequence or Generator
             Its generator. With None it starts where this policy's generator started.
         """
-        return self.copy(rng)._forgotten()
-
-    def _forgotten(self):
-        self.reset()
-        return self
+        twin = self.copy()
+        twin.reset()
+        if rng is not None:
+            twin._set_generator(rng)
+        return twin
 
     def copy(self, rng: Seed = None) -> Self:
         """An independent policy that goes on exactly as this one would.
