@@ -37,6 +37,19 @@ def test_reordered_columns_are_refused(name):
     policy.pull(FRAME.to_numpy())  # arrays have no names
 
 
+def test_features_of_one_name_are_refused():
+    """They were kept and saved, and then no file with them could be loaded."""
+    policy, twice = zoo.make("WSBLinTS"), FRAME.set_axis(["a", "b", "a"], axis=1)
+    for call in (
+        lambda: policy.pull(twice),
+        lambda: policy.scores(twice),
+        lambda: policy.update(twice.iloc[0], 1.0),
+    ):
+        with pytest.raises(ValueError, match=r"different names, got \['a', 'b', 'a'"):
+            call()
+    assert policy.feature_names is None
+
+
 def test_names_come_from_an_update_or_by_hand():
     policy = zoo.make("WSBLinTS")
     policy.scores(FRAME)

@@ -281,6 +281,10 @@ class Policy:
 
     def _check_names(self, argument, names):
         known = self._feature_names
+        if names is not None and len(set(names)) < len(names):
+            raise ValueError(
+                f"{argument} must have features of different names, got {list(names)}"
+            )
         if names is not None and known is not None and names != known:
             raise ValueError(
                 f"{argument} must have the features {list(known)} in this order, got "
