@@ -43,6 +43,14 @@ def test_file_keeps_every_bit(maker, name, tmp_path):
     np.testing.assert_equal(again._get_state(), policy._get_state())
 
 
+def test_a_setting_may_be_infinite(tmp_path):
+    policy = wsbnb.ChangePoints(zoo.make("WSBLinTS"), trust=np.inf, rng=0)
+    play(policy)
+    policy.save(tmp_path / "policy.json")
+    again = wsbnb.load(tmp_path / "policy.json")
+    assert again.trust == np.inf and play(again, 5) == play(policy, 5)
+
+
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize(
     "changes",

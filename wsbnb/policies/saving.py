@@ -8,6 +8,7 @@ explore, a posterior, another policy) are written as ``{"kind": name, **settings
 import dataclasses
 import hashlib
 import json
+import math
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def save(policy: Any, path: FilePath) -> None:
         "format": FORMAT,
         "version": VERSION,
         "class": type(policy).__name__,
-        "params": policy.get_params(),
+        "params": {k: _finite(v) for k, v in policy.get_params().items()},
         "state": policy._get_state(),
         "rng": policy._rng.bit_generator.state,
         "rng_start": policy._rng_start,
@@ -118,6 +119,12 @@ def save(policy: Any, path: FilePath) -> None:
     content["checksum"] = _checksum(content)
     text = json.dumps(content, indent=1).encode()
     sweep(replace_file(path, text).parent)
+
+
+def _finite(setting):
+    """JSON has no infinity, which some settings may be."""
+    infinite = isinstance(setting, float) and setting == math.inf
+    return {"kind": "infinity"} if infinite else setting
 
 
 def _checksum(content):
@@ -284,6 +291,7 @@ def _rebuilt(value):
     kind = value.get("kind")
     posteriors = (WRLS, WSBPosterior, LogisticPosterior)
     known = {**_PARTS, **{kind.__name__: kind for kind in posteriors}, **_REGISTRY}
+    known["infinity"] = lambda: math.inf
     if kind not in list(known):
         raise ValueError(f"kind {kind!r} is not one of {sorted(known)}")
     return known[kind](**words)
