@@ -184,6 +184,19 @@ def test_the_first_test_alone(above, restarts):
     assert policy.restarts == restarts and policy._order == 1 - restarts
 
 
+def test_a_refused_update_changes_nothing():
+    """Neither the rows before the one that is too large, nor rows without a round."""
+    policy = master()
+    play(policy, 5)
+    before = policy._get_state()
+    rows = np.array([[1.0, 0.0, 0.0], [1e200, 0.0, 0.0]])
+    with pytest.raises(ValueError, match="x and reward must keep"):
+        policy.update(rows, [1.0, 1.0])
+    with pytest.raises(ValueError, match="decay must be True, got False"):
+        policy.update(rows[0], 1.0, decay=False)
+    np.testing.assert_equal(policy._get_state(), before)
+
+
 def test_restart_forgets_everything():
     policy = master(factor=0.0)  # the second test fails when g is at least R
     policy.pull(np.eye(3))

@@ -207,6 +207,24 @@ class Master(Policy):
         policy._restart()
         return {"policy": policy, "start": self._passed, "paid": 0.0}
 
+    def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
+        """Learn from one observation, or from several in order.
+
+        Parameters
+        ----------
+        x, reward
+            As in :meth:`Policy.update`. A failed update changes nothing.
+        decay : bool, default True
+            Must be True: blocks and tests count every observation as a round.
+        """
+        if not _validate.flag("decay", decay):
+            raise ValueError("decay must be True, got False: the tests count rounds")
+        X, rewards = self._observations(x, reward)
+        with self._turn:
+            if len(X) > 1:  # a copy goes first: what it refuses changes nothing here
+                Policy.update(self.copy(), X, rewards)
+            super().update(x, reward)
+
     def _learn(self, x, reward, decay):
         self._copies[min(self._copies)]["policy"].update(x, reward)
         low, high = self._range
