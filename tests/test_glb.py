@@ -102,6 +102,16 @@ def test_scores_are_the_formula(S, scale):
     assert policy.pull(arms) == expected.argmax()
 
 
+def test_radius_at_the_defaults_by_hand():
+    """S = L = lambda = 1, delta = 0.05: three observations without forgetting."""
+    policy = GLBWeightUCB(dim=2, discount=1.0, horizon=100)
+    policy.update(np.eye(2)[[0, 1, 0]], [1, 0, 1])
+    c = expit(1) * expit(-1)
+    noise = 2 * np.log(100 / 0.05) + 2 * np.log(1 + 3 / 2)
+    assert policy.slope == pytest.approx(c)
+    assert policy.radius == pytest.approx((c + np.sqrt(noise) / 2) / (2 * c))
+
+
 def test_radius_covers_where_nothing_moves():
     """In every round of 20 worlds, though 1 in 20 may fail; and not by miles."""
     tightest = np.inf
