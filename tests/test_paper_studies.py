@@ -1,6 +1,7 @@
 """The studies: their arithmetic by hand, their cells, and what they must find."""
 
 import math
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,8 @@ import pytest
 from scipy import optimize, stats
 
 from wsbnb import paper
-from wsbnb.paper import calibration, robustness, running
+from wsbnb.paper import calibration, report, robustness, running, studies
+from wsbnb.results import Results
 
 PAIRED = {"difference", "diff_se", "low", "high", "wins", "ratio"}
 
@@ -19,6 +21,55 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WSBNB_CACHE", str(tmp_path_factory.mktemp("store")))
         yield
+
+
+def invented(cell, trials=5):
+    """Regrets that depend on the cell alone."""
+    rng = np.random.default_rng(zlib.crc32(repr(cell).encode()))
+    return rng.uniform(1.0, 9.0, trials)
+
+
+@pytest.fixture
+def invention(monkeypatch):
+    """Nothing is played: what a study does with its cells can be seen."""
+
+    def run_cells(cells, trials, seed, **options):
+        assert (trials, seed) == (5, 3)
+        return {
+            cell: Results(
+                invented(cell)[:, None, None],
+                [cell.player.algorithm],
+                np.arange(trials),
+                np.array([9]),
+            )
+            for cell in cells
+        }
+
+    for module in (studies, report, robustness):
+        monkeypatch.setattr(module, "run_cells", run_cells)
+
+
+FIVE = {"trials": 5, "seed": 3}
+TWO = ("WSB-LinTS", "D-LinUCB")
+
+
+def check_rows(frame, rows, cell_of, base_of):
+    """Each row is its cell against that of its baseline, by SciPy's paired test."""
+    assert len(frame) == rows
+    for row in frame.to_dict("records"):
+        mine, other = invented(cell_of(row)), invented(base_of(row))
+        assert row.get("mean", mine.mean()) == pytest.approx(mine.mean())
+        assert row.get("std", mine.std(ddof=1)) == pytest.approx(mine.std(ddof=1))
+        assert row["difference"] == pytest.approx(mine.mean() - other.mean())
+        if mine.tolist() == other.tolist():
+            assert row["ratio"] == 1.0 and row["low"] == row["high"] == 0.0
+            continue
+        test = stats.ttest_rel(mine, other)
+        assert row["diff_se"] == pytest.approx(stats.sem(mine - other))
+        limits = test.confidence_interval(0.95)
+        assert (row["low"], row["high"]) == pytest.approx(tuple(limits))
+        assert row["ratio"] == pytest.approx(mine.mean() / other.mean())
+        assert row["wins"] == sum(mine < other) / 5
 
 
 # --- paired differences -------------------------------------------------------------
@@ -37,6 +88,150 @@ def test_study_pairs_the_trials_of_one_world():
     assert row["wins"] == np.mean(a < b)
     assert (row["mean"], row["se"]) == pytest.approx((a.mean(), stats.sem(a)))
     assert frame.set_index("policy").loc["D-LinTS", "difference"] == 0
+
+
+def at(row, algorithm=None, **changes):
+    """The paper's abrupt setting and player, with what a row of a study changes."""
+    setting = paper.Setting("abrupt", row["dimension"])
+    player = paper.Player(algorithm or row["algorithm"])
+    return paper.changed(paper.Cell(setting, player), **changes)
+
+
+def test_wrong_discounts_are_compared_with_the_right_one(invention):
+    frame = paper.study_discount(
+        dims=[2, 3], factors=(0.5, 1, 4), algorithms=TWO, **FIVE
+    )
+
+    def mine(row):
+        return at(row, variation_factor=row["factor"])
+
+    check_rows(frame, 12, mine, at)
+
+
+@pytest.mark.parametrize("names", [TWO, ("D-LinUCB", "D-LinTS")])
+def test_noise_levels_and_beliefs_are_compared_within_a_world(names, invention):
+    frame = paper.study_noise_level(
+        dims=[2], variances=(0.15, 0.5), beliefs=(0.5, 1), algorithms=names, **FIVE
+    )
+    first = "D-LinTS" if "D-LinTS" in names else names[0]
+
+    def mine(row, algorithm=None):
+        changes = {"noise_variance": row["noise_variance"]}
+        return at(row, algorithm, noise_factor=row["belief"], **changes)
+
+    check_rows(frame, 6, mine, lambda row: mine(row, first))
+    pairs = frame[["noise_variance", "belief"]].drop_duplicates().to_numpy().tolist()
+    assert pairs == [[0.15, 1.0], [0.5, 1.0], [0.15, 0.5]]
+
+
+def test_arms_are_compared_within_a_world(invention):
+    frame = paper.study_arms(dims=[2], counts=(4, 16), algorithms=TWO, **FIVE)
+
+    def mine(row, algorithm=None):
+        return at(row, algorithm, n_arms=row["n_arms"], arms=row["arms"])
+
+    check_rows(frame, 8, mine, lambda row: mine(row, TWO[0]))
+
+
+def test_laws_of_noise_are_compared_with_the_gaussian(invention):
+    laws = ("heavy", "gaussian", "rademacher")
+    frame = paper.study_noise_law(dims=[2], laws=laws, algorithms=TWO, **FIVE)
+    check_rows(frame, 6, lambda row: at(row, noise=row["noise"]), at)
+
+
+def test_baselines_are_compared_with_d_linucb(invention):
+    frame = paper.study_baselines(dims=[2], scenarios=("abrupt", "slow"), **FIVE)
+    more = {
+        "Restart-LinUCB at the jumps": ("Restart-LinUCB", {"length": 1000}),
+        "LinTS, a = sigma": ("LinTS", {"scale_rule": "sigma"}),
+        "Greedy, discounted": ("Greedy", {}),
+    }
+
+    def mine(row):
+        name, changes = more.get(row["policy"], (row["policy"], {}))
+        return at(row, name, scenario=row["scenario"], **changes)
+
+    def base(row):
+        return at(row, "D-LinUCB", scenario=row["scenario"])
+
+    check_rows(frame, 30, mine, base)
+
+
+@pytest.mark.parametrize("scenario", ["abrupt", "slow", "still"])
+def test_matched_scales_are_compared_with_wsb(scenario, invention):
+    frame = paper.study_matched_scale(dims=[2], scenario=scenario, **FIVE)
+    word = {
+        "WSB, a = 1": {},
+        "D, a = 1": {},
+        "D, matched a": {"scale_rule": "matched"},
+        "D, matched a and lambda": {"scale_rule": "matched", "regularization": 0.15},
+        "WSB, a matched to D": {"scale_rule": "unmatched"},
+    }
+    believed = 2 * math.pi if scenario == "still" else None
+
+    def cell(row, side, **changes):
+        name = side + {"TS": "-LinTS", "RandUCB": "-RandLinUCB"}[row["family"]]
+        return at(row, name, scenario=scenario, variation=believed, **changes)
+
+    def mine(row):
+        return cell(row, row["variant"].split(",")[0], **word[row["variant"]])
+
+    check_rows(frame, 10, mine, lambda row: cell(row, "WSB"))
+
+
+@pytest.mark.parametrize("norm", [0, 10])
+def test_ucb_variants_are_compared_with_what_is_printed(norm, invention):
+    frame = paper.study_ucb_variants(dims=[2], prior_mean_norm=norm, **FIVE)
+    changes = {
+        "lambda_max radius": {"radius": "lambda_max"},
+        "triangle penalty": {"penalty": "triangle"},
+        "exact penalty": {"penalty": "exact"},
+        "delta, not split": {"split": "none"},
+        "delta, anytime": {"split": "anytime"},
+        "lambda_max and exact": {"radius": "lambda_max", "penalty": "exact"},
+    }
+
+    def wsb(row, **more):
+        return at(row, "WSB-LinUCB", prior_mean_norm=norm, **more)
+
+    def mine(row):
+        if row["variant"] in ("D-LinUCB", "LB-WeightUCB"):
+            return at(row, row["variant"])
+        return wsb(row, **changes.get(row["variant"], {}))
+
+    check_rows(frame, 9, mine, wsb)
+
+
+def test_claims_subtract_the_worse_from_the_better(invention):
+    frame = paper.honest_claims(dims=[2, 4], **FIVE)
+    scenarios = {"abrupt": "abrupt", "still": "slow", "moving": "slow"}
+
+    def cell(row, name):
+        if row["world"] == "moving":
+            protocol = paper.Protocol("moving", slow_path="slow")
+        else:
+            protocol = "calibrated"
+        scenario = scenarios[row["world"]]
+        return paper.PaperCell(scenario, name, row["dimension"], 0, protocol).cell
+
+    def better(row):
+        return cell(row, row["better"])
+
+    check_rows(frame, 48, better, lambda row: cell(row, row["worse"]))
+
+
+def test_regret_by_horizon_is_that_of_its_cells(invention):
+    frame = paper.study_horizon(
+        dims=[2], scenarios=["slow"], horizons=(40, 90), algorithms=TWO, **FIVE
+    )
+    assert frame[["algorithm", "horizon"]].to_numpy().tolist() == [
+        [name, T] for name in TWO for T in (40, 90)
+    ]
+    for row in frame.to_dict("records"):
+        values = invented(at(row, scenario="slow", horizon=row["horizon"]))
+        assert row["mean"] == pytest.approx(values.mean())
+        assert row["std"] == pytest.approx(values.std(ddof=1))
+        assert row["se"] == pytest.approx(stats.sem(values)) and row["trials"] == 5
 
 
 # --- exponents ----------------------------------------------------------------------
@@ -81,6 +276,26 @@ def test_exponent_equals_an_independent_weighted_fit():
     assert fit["se"] == pytest.approx(widened, rel=1e-5)
 
 
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_interval_of_the_exponent_is_students(level):
+    """Three horizons leave one degree of freedom, five leave three."""
+    for frame in (points(0.7, noise=3.0), points(0.7, noise=3.0).iloc[:3]):
+        (fit,) = paper.fit_exponents(frame, level).to_dict("records")
+        assert fit["dof"] == len(frame) - 2
+        low, high = stats.t.interval(level, fit["dof"], fit["exponent"], fit["se"])
+        assert (fit["low"], fit["high"]) == pytest.approx((low, high))
+
+
+def test_last_slope_and_its_error_by_hand():
+    """From 30 000 to 100 000 rounds; the two log means err by 0.03 and 0.02."""
+    frame = points(0.7, noise=1.0)
+    (fit,) = paper.fit_exponents(frame.iloc[::-1]).to_dict("records")
+    a, b = frame["mean"].iloc[-2:]
+    assert fit["last"] == pytest.approx(math.log(b / a) / math.log(10 / 3))
+    expected = math.sqrt(0.03**2 + 0.02**2) / math.log(10 / 3)
+    assert fit["last_se"] == pytest.approx(expected)
+
+
 def test_error_of_the_exponent_covers():
     fits = [paper.fit_exponents(points(0.7, 1.0, seed)).iloc[0] for seed in range(300)]
     inside = np.mean([fit["low"] <= 0.7 <= fit["high"] for fit in fits])
@@ -109,6 +324,8 @@ def test_scores_by_hand():
     assert (row["cells"], row["chi2_mean"], row["chi2_std"]) == (2, 5.0, 0.25)
     assert (row["max_z"], row["mean_per_cell"]) == (2.0, 2.5)
     assert row["p_mean"] == pytest.approx(stats.chi2(2).sf(5.0))
+    assert row["std_per_cell"] == 0.125
+    assert row["p_std"] == pytest.approx(stats.chi2(2).sf(0.25))
 
 
 def test_each_choice_is_scored_on_the_cells_it_can_change():
@@ -198,7 +415,6 @@ def test_claims_table():
 # --- beyond the paper ---------------------------------------------------------------
 
 ONE = {"trials": 2, "dims": [2]}
-TWO = ("WSB-LinTS", "D-LinUCB")
 
 
 @pytest.mark.parametrize(
