@@ -527,3 +527,11 @@ def test_states_of_a_block_that_can_be(current, count, total, possible):
         return policy._check_own(own)
     with pytest.raises(ValueError, match="state own"):
         policy._check_own(own)
+
+
+@pytest.mark.parametrize("size, sound", [(0.9e300, True), (1.1e300, False)])
+def test_sums_of_rewards_have_a_limit_for_every_member(size, sound):
+    """As in a posterior alone; the matrix beside them may be whatever it is."""
+    policy = mixture(zoo.make("WSBLinTS"))
+    policy._members.sums[1, -1, 0] = -size
+    assert policy._is_sound() is sound

@@ -103,7 +103,7 @@ TESTS = {
     "environments/rewards.py": ENVIRONMENTS,
     "environments/world.py": ENVIRONMENTS,
     "adaptive/bandit.py": ADAPTIVE,
-    "adaptive/base.py": ADAPTIVE,
+    "adaptive/base.py": [*ADAPTIVE, "simulation"],
     "adaptive/changes.py": ["changes", *ADAPTIVE],
     "adaptive/grid.py": ADAPTIVE,
     "adaptive/master.py": ["master", *ADAPTIVE],
