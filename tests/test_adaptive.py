@@ -535,3 +535,17 @@ def test_sums_of_rewards_have_a_limit_for_every_member(size, sound):
     policy = mixture(zoo.make("WSBLinTS"))
     policy._members.sums[1, -1, 0] = -size
     assert policy._is_sound() is sound
+
+
+def test_a_member_without_a_posterior_is_noticed():
+    policy = mixture(zoo.make("WSBLinTS"))
+    assert policy._is_sound()
+    policy._members.sums[1, 0, 0] = -1.0
+    assert not policy._is_sound()
+
+
+def test_there_are_at_most_256_members():
+    base, grid = zoo.make("WSBLinTS"), np.linspace(0.5, 1.0, 257)
+    assert len(mixture(base, discounts=grid[1:]).discounts) == 256
+    with pytest.raises(ValueError, match="discounts must"):
+        mixture(base, discounts=grid)

@@ -206,6 +206,7 @@ def test_what_does_not_go_with_clicks_is_refused():
         wsbnb.DiscountMixture(policy)
     with pytest.raises(ValueError, match="template must have a linear"):
         wsbnb.Fleet(policy)
+    assert post.noise_std == 1.0  # a setting that clicks do not have
     for x in (np.zeros((2, 1, 1)), np.zeros(2), np.zeros((3, 2)), 0.5):
         with pytest.raises(ValueError, match=r"x must have shape \(1,\)"):
             post.predict(x)

@@ -14,9 +14,6 @@ from wsbnb.policies.theory import ClickCheck, outside_on_purpose
 from wsbnb.posterior import _NO_SCORES, _TOO_LARGE, WSBPosterior, _stored
 from wsbnb.weights import Exponential
 
-#: More members than this are a mistake, or a file that wants to fill the memory.
-MOST = 256
-
 
 class AdaptivePolicy(Policy):
     """A policy that plays through one of several members of a bank.

@@ -6,8 +6,8 @@ import numpy as np
 
 from wsbnb import _validate
 from wsbnb._types import Array, ArrayLike, Seed
-from wsbnb.adaptive.base import MOST, AdaptivePolicy
-from wsbnb.adaptive.grid import checked_discounts
+from wsbnb.adaptive.base import AdaptivePolicy
+from wsbnb.adaptive.grid import MOST, checked_discounts
 from wsbnb.kernels import bank, memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
