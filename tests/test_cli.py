@@ -147,6 +147,56 @@ def test_bad_words_are_named(words, named, capsys):
     assert named in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("--n-jobs -20000", "n_jobs must be at least -10000"),
+        ("--trials 1000000000000", "trials must be small enough"),
+        ("--horizon 900000000000", "horizon must be at most"),
+        ("--dims 100000000", "dim must be at most"),
+    ],
+)
+def test_what_the_library_refuses_is_one_line(words, named, capsys):
+    assert main(["reproduce", "table2", *words.split(), "--quiet"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wsbnb: {named}")
+
+
+def in_a_shell(words, stdout, **variables):
+    """The command with its own standard output; the code, and what it complains of."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    variables.pop("PYTHONUNBUFFERED", None)  # it hides what is left to the end
+    command = [sys.executable, "-m", "wsbnb", *words.split()]
+    done = subprocess.run(command, env=variables, stdout=stdout, stderr=subprocess.PIPE)
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+@pytest.mark.parametrize("words", ["benchmark --list", "--version"])
+def test_nobody_has_to_read_all(words):
+    """As in `wsbnb benchmark --list | head -1`."""
+    read, write = os.pipe()
+    os.close(read)
+    assert in_a_shell(words, write) == (1, "")
+    os.close(write)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full")
+@pytest.mark.parametrize("words", ["benchmark --list", "--version"])
+def test_what_could_not_be_printed_is_said(words):
+    with open("/dev/full", "wb") as full:
+        code, said = in_a_shell(words, full)
+    assert code == 1 and len(said.splitlines()) == 1
+    assert said.startswith("wsbnb: cannot write: the disk is full")
+
+
+def test_letters_that_the_terminal_does_not_have(own_folder):
+    with open("listed", "wb") as file:
+        where = {"PYTHONIOENCODING": "ascii"}
+        assert in_a_shell("benchmark --list", file, **where) == (0, "")
+    assert b"\\u03c3 given too small" in (own_folder / "listed").read_bytes()
+
+
 def test_zero_jobs_are_refused():
     with pytest.raises(SystemExit, match="n-jobs"):
         main(["reproduce", "table2", "--n-jobs", "0"])

@@ -1,7 +1,9 @@
 """The command line: `wsbnb reproduce ...`, `wsbnb benchmark`, `wsbnb bench`."""
 
 import argparse
+import contextlib
 import errno
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -33,16 +35,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 if all went well, 130 if interrupted (what was finished is stored).
     """
-    options = _parser().parse_args(argv)
     try:
-        options.do(options)
+        with _printing():
+            options = _parser().parse_args(argv)
+            options.do(options)
     except KeyboardInterrupt:
         print("interrupted; the same command continues from here", file=sys.stderr)
         return 130
+    except ValueError as error:
+        print(f"wsbnb: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
-        print(f"wsbnb: {_advice(error)}", file=sys.stderr)
+        if (
+            error.errno != errno.EPIPE or error.filename
+        ):  # `wsbnb ... | head` is content
+            print(f"wsbnb: {_advice(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+@contextlib.contextmanager
+def _printing():
+    """Print what the terminal has no letters for, too; say here what cannot be."""
+    out = sys.stdout
+    if hasattr(out, "reconfigure"):
+        out.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        _flush(out)
+
+
+def _flush(out):
+    if out is None:  # a process may have none
+        return
+    try:
+        out.flush()
+    except OSError:  # Python would try again when it ends, and complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        raise
 
 
 def _advice(error):
