@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 
+import numba
 import pytest
 
 import wsbnb
@@ -232,3 +233,23 @@ def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(capsys, monkeypa
     stored = getattr(rounds.play, "_cache", None)  # none with the compiler switched off
     if stored is not None:
         assert stored._cache_file.save.__wrapped__.__name__ == "save"
+
+
+jitted = pytest.mark.skipif(
+    not hasattr(rounds.play, "_cache"), reason="the compiler is switched off"
+)
+
+
+@jitted
+def test_where_no_compiled_code_can_be_kept_it_is_made(monkeypatch, capsys):
+    """A user without a home, in an image that may not be written."""
+    monkeypatch.delenv(compiling.QUIET, raising=False)
+    monkeypatch.setattr(numba.core.dispatcher, "FunctionCache", no_locator)
+    compiling._say_that_nothing_is_kept.cache_clear()
+    assert [compiling.entry(lambda x: x + 1)(n) for n in range(2)] == [1, 2]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("wsbnb: no folder for compiled code")
+
+
+def no_locator(function):
+    raise RuntimeError("cannot cache function: no locator available")

@@ -38,12 +38,21 @@ def entry(function):
     The compiled code is stored on disk. Numba would take it for fresh as long as the
     file of this one function is unchanged; here it is bound to all kernels.
     """
-    dispatcher = numba.njit(cache=True, **_OPTIONS)(function)
+    try:
+        dispatcher = numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # a container's user, with nothing of his own to write to
+        _say_that_nothing_is_kept()
+        return numba.njit(**_OPTIONS)(function)
     stored = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if stored is not None:  # not with the compiler switched off
         stored._source_stamp = _sources()
         stored.save = _if_there_is_room(stored.save)
     return dispatcher
+
+
+@functools.cache
+def _say_that_nothing_is_kept():
+    _say("no folder for compiled code, it is made in each run; set NUMBA_CACHE_DIR")
 
 
 def _if_there_is_room(save):
