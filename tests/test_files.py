@@ -235,9 +235,61 @@ def test_compiled_code_that_cannot_be_kept_is_used_all_the_same(capsys, monkeypa
         assert stored._cache_file.save.__wrapped__.__name__ == "save"
 
 
+ADD = """
+import sys
+from wsbnb.kernels import compiling
+
+@compiling.entry
+def {name}(x):
+    return x + {more}
+
+print({name}({x}), file=sys.stdout)
+print(*{name}.stats.cache_hits.values(), file=sys.stderr)
+"""
+
+
+def run_added(folder, name="add", more=1, x="1", **variables):
+    """A small entry in a process of its own: what it gives, whether it was kept."""
+    (folder / "module.py").write_text(ADD.format(name=name, more=more, x=x))
+    variables = {**os.environ, "PYTHONPATH": ROOT, **variables}
+    command = [sys.executable, "module.py"]
+    done = subprocess.run(
+        command, env=variables, cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr.strip()
+
+
 jitted = pytest.mark.skipif(
     not hasattr(rounds.play, "_cache"), reason="the compiler is switched off"
 )
+
+
+@jitted
+def test_compiled_code_of_something_else_is_not_run(tmp_path):
+    """Numba's list says float, and the file holds the code for whole numbers."""
+    kept = tmp_path / "kept"
+    where = {"NUMBA_CACHE_DIR": str(kept)}
+    for x, said in (("1", "2"), ("1.5", "2.5")):
+        assert run_added(tmp_path, x=x, **where)[0] == said
+        assert run_added(tmp_path, x=x, **where) == (said, "1")
+    first, second = sorted(kept.rglob("*.nbc"))
+    second.write_bytes(first.read_bytes())
+    assert run_added(tmp_path, x="1.5", **where) == ("2.5", "")
+    assert run_added(tmp_path, x="1.5", **where) == ("2.5", "1")
+
+
+@jitted
+@pytest.mark.parametrize("ending", ["nbc", "nbi"])
+@pytest.mark.parametrize("left", [0, 9, 60])
+def test_compiled_code_that_is_not_whole_is_made_again(ending, left, tmp_path):
+    """After a loss of power a file may be empty, or end early."""
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    run_added(tmp_path, **where)
+    (path,) = (tmp_path / "kept").rglob(f"*.{ending}")
+    path.write_bytes(path.read_bytes()[:left])
+    assert run_added(tmp_path, **where) == ("2", "")
+    assert run_added(tmp_path, **where) == ("2", "1")
 
 
 @jitted

@@ -46,13 +46,51 @@ def entry(function):
     stored = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if stored is not None:  # not with the compiler switched off
         stored._source_stamp = _sources()
-        stored.save = _if_there_is_room(stored.save)
+        stored.load = _what_was_meant(stored)
+        stored.save = _if_there_is_room(_with_its_label(stored))
     return dispatcher
 
 
 @functools.cache
 def _say_that_nothing_is_kept():
     _say("no folder for compiled code, it is made in each run; set NUMBA_CACHE_DIR")
+
+
+# Numba numbers its files and writes first the list that says what each holds. A run
+# that is killed, a full disk or two runs at once leave other code behind a number: the
+# code of another policy, or that of an older version. So each file has a label.
+
+
+def _with_its_label(stored):
+    save = stored.save
+
+    @functools.wraps(save)
+    def attempt(key, data):
+        labelled = (stored._source_stamp, key), data
+        try:
+            save(key, labelled)
+        except OSError:
+            raise
+        except Exception:  # the list is damaged: begin another
+            stored.flush()
+            save(key, labelled)
+
+    return attempt
+
+
+def _what_was_meant(stored):
+    """Compiled code of this very call, or None: then it is compiled."""
+    load = stored.load
+
+    @functools.wraps(load)
+    def attempt(key):
+        try:
+            label, data = load(key)
+        except Exception:  # nothing there, or however it is damaged
+            return None
+        return data if label == (stored._source_stamp, key) else None
+
+    return attempt
 
 
 def _if_there_is_room(save):
