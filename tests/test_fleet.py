@@ -336,7 +336,7 @@ def test_a_file_continues(tmp_path):
     fleet.fit_prior(iterations=2)
     fleet.save(tmp_path / "all")
     copies = [wsbnb.Fleet.load(tmp_path / "all"), pickle.loads(pickle.dumps(fleet))]
-    copies.append(copy.deepcopy(fleet))
+    copies += [copy.deepcopy(fleet), copy.copy(fleet)]
     expected = fleet.pull(who, X).tolist()
     for again in copies:
         assert again.pull(who, X).tolist() == expected

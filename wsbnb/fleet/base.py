@@ -1,5 +1,7 @@
 """The fleet: rows of numbers for many users, played and taught in batches."""
 
+import copy
+
 import numpy as np
 
 from wsbnb import _validate
@@ -389,6 +391,9 @@ class Fleet(Users):
             for mine, part in zip(self._users, users, strict=True):
                 mine[who] = part
         return numbers
+
+    def __copy__(self) -> Self:  # a shallow copy would share what changes in place
+        return copy.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_turns"}
