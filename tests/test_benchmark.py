@@ -310,6 +310,20 @@ def test_what_is_stored_is_not_played_again(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(first.scores, again.scores)
 
 
+def test_no_bit_of_a_stored_result_can_be_changed_unnoticed(tmp_path):
+    store = lab._Store(tmp_path, n_jobs=1)
+    what = paper.WORLDS["still"], paper.CONTENDERS["LinTS"], [(1.0, 9.0)], 3, 0
+    finals = np.array([[1.0, 2.0, 3.5]])
+    store._save(*what, finals)
+    path = store._path(*what)
+    whole = path.read_bytes()
+    assert (store._load(*what) == finals).all()
+    for i, byte in enumerate(whole):
+        path.write_bytes(whole[:i] + bytes([byte ^ 1 << i % 8]) + whole[i + 1 :])
+        found = store._load(*what)
+        assert found is None or (found == finals).all()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

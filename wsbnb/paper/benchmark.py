@@ -254,14 +254,14 @@ class _Store:
         identity = [repr(world), player.name, player.note, settings, trials, seed]
         identity += [source_checksum(), _builders_checksum()]
         key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:24]
-        return self.folder / f"{key}.npy"
+        return self.folder / f"{key}.npz"  # which checks what it holds
 
     def _load(self, world, player, settings, trials, seed):
         if self.folder is None:
             return None
         try:
             data = self._path(world, player, settings, trials, seed).read_bytes()
-            finals = np.load(io.BytesIO(data), allow_pickle=False)
+            finals = np.load(io.BytesIO(data), allow_pickle=False)["finals"]
         except Exception:  # however a file is damaged, it can be computed again
             return None
         return finals if finals.shape == (len(settings), trials) else None
@@ -274,7 +274,7 @@ class _Store:
             sweep(self.folder)  # what a killed run has left
             self._swept = True
         buffer = io.BytesIO()
-        np.save(buffer, finals)
+        np.savez(buffer, finals=finals)
         replace_file(
             self._path(world, player, settings, trials, seed), buffer.getvalue()
         )
