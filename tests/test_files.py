@@ -73,6 +73,19 @@ def test_what_was_private_stays_private(mode, tmp_path):
     assert isinstance(wsbnb.load(path), wsbnb.WSBLinTS)
 
 
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root gives files away"
+)
+def test_what_was_somebody_s_stays_his(tmp_path):
+    """Root who writes to a user's private file must not take it from him."""
+    path = tmp_path / "policy.json"
+    path.touch(0o600)
+    os.chown(path, 12345, 54321)
+    zoo.make("Greedy").save(path)
+    after = path.stat()
+    assert (after.st_uid, after.st_gid, after.st_mode & 0o777) == (12345, 54321, 0o600)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
 def test_what_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
     """Root may write everything, so that what others are told is put in its place."""

@@ -22,9 +22,9 @@ _HIDDEN = re.compile(r"\..+\.(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{32}
 def replace_file(path: FilePath, *data: Any) -> Path:
     """Put bytes at `path` so that a reader sees the old file or the new, never half.
 
-    A link stays a link: the file it leads to is replaced, and keeps its permissions; if
-    it may not be written, nothing is. A device or a pipe has no content to replace, so
-    it is written to.
+    A link stays a link: the file it leads to is replaced, and keeps its permissions
+    and its owner; if it may not be written, nothing is. A device or a pipe has no
+    content to replace, so it is written to.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def replace_file(path: FilePath, *data: Any) -> Path:
 
 
 def _replace(place, data):
-    before = place.stat().st_mode if place.exists() else None
+    before = place.stat() if place.exists() else None
     if before is not None and not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     # Opened as any file is, so that the user's own mask decides who may read it.
@@ -73,7 +73,7 @@ def _replace(place, data):
     try:
         with temporary.open("xb") as file:
             if before is not None:
-                temporary.chmod(stat.S_IMODE(before))
+                _give(temporary, before)
             file.writelines(data)
             file.flush()
             os.fsync(file.fileno())
@@ -82,6 +82,14 @@ def _replace(place, data):
         with contextlib.suppress(OSError):  # a folder that may not be written says so
             temporary.unlink()
         raise
+
+
+def _give(path, before):
+    """Owner, group and permissions as they were, as far as we may."""
+    for owner in ((-1, before.st_gid), (before.st_uid, -1)):
+        with contextlib.suppress(AttributeError, OSError):  # not on every system
+            os.chown(path, *owner)
+    path.chmod(stat.S_IMODE(before.st_mode))
 
 
 def sweep(folder: FilePath) -> list[str]:
