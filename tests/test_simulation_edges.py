@@ -11,6 +11,8 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from wsbnb import paper
+from wsbnb.kernels import compiling
 
 
 def environment(arms="redrawn", horizon=150, dim=3, n_arms=5):
@@ -113,6 +115,19 @@ def test_progress_bar(capfd):
     assert "3/3" in err and "trial" in err and out == ""
     run(zoo.make("WSBLinTS"), env, progress=False)
     assert capfd.readouterr() == ("", "")
+
+
+def test_without_a_console_there_is_no_bar(monkeypatch, capsys):
+    """Services and `pythonw` have no standard error to write it to."""
+    env = wsbnb.paper_environment("abrupt", dim=2, horizon=8)
+    monkeypatch.setattr(sys, "stderr", None)
+    run(zoo.make("Uniform", d=2), env, progress=True)
+    compiling._say("nothing")
+    cell = paper.Cell(paper.Setting("abrupt", 2, 8), paper.Player("D-LinTS"))
+    paper.run_cells([cell], trials=1, cache=False, n_jobs=1, progress=True)
+    ours = {"quick": True, "cache": False, "n_jobs": 1, "progress": True}
+    paper.run_benchmark(["two features"], ["Uniform"], **ours)
+    assert capsys.readouterr().out == ""
 
 
 def test_memory_does_not_grow_with_the_horizon():

@@ -8,6 +8,7 @@ not on the number of workers.
 
 import copy
 import operator
+import sys
 
 import numpy as np
 
@@ -119,7 +120,8 @@ def simulate(
     workers = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     finished, interrupted = [], False
     running = workers(jobs)
-    bar = tqdm(running, total=len(numbers), unit="trial", disable=not progress)
+    shown = progress and sys.stderr  # without a console there is none
+    bar = tqdm(running, total=len(numbers), unit="trial", disable=not shown)
     try:
         for outcome in bar:
             finished.append(outcome)

@@ -189,7 +189,7 @@ class _Notice(event.Listener):
 
 
 def _say(words):
-    if not os.environ.get(QUIET):
+    if sys.stderr and not os.environ.get(QUIET):  # without a console there is none
         text = f"wsbnb: {words} (silence this with {QUIET}=1)"
         print(text, file=sys.stderr, flush=True)
 

@@ -87,7 +87,7 @@ def run_benchmark(
     store = _Store(cache if cache is False else checked_cache(cache), n_jobs)
     with tqdm(
         total=2 * len(places),
-        disable=not progress,
+        disable=not (progress and sys.stderr),
         file=sys.stderr,
         bar_format="{desc:<30} {percentage:3.0f}%|{bar}| "
         "{elapsed} elapsed, {remaining} left",

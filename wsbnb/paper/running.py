@@ -107,7 +107,7 @@ class _Runner:
             settings[cell.setting].append(cell)
         with tqdm(
             total=work,
-            disable=not (self.progress and missing),
+            disable=not (self.progress and missing and sys.stderr),
             file=sys.stderr,
             bar_format="{desc} {percentage:3.0f}%|{bar}| "
             "{elapsed} elapsed, {remaining} left",
