@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import wsbnb
 import wsbnb.environments as we
+from tests import zoo
 
 
 def make(path, arms=None, noise=None, horizon=40, dim=3, **bounds):
@@ -192,3 +194,46 @@ def test_norms_at_the_bound_are_accepted():
         make(we.GivenPath(rows * unit), param_bound=0.37 * unit)
         with pytest.raises(ValueError, match="path: row"):
             make(we.GivenPath(rows * unit * (1 + 1e-8)), param_bound=0.37 * unit)
+
+
+def played(noise=None, rewards=None):
+    """The final regret in a world whose rules are not ours."""
+    rules = {"noise": noise or we.GaussianNoise(0.5)}
+    rules |= {} if rewards is None else {"rewards": rewards}
+    path = we.StationaryPath()
+    env = we.Environment(path, we.FixedArms(5), horizon=40, dim=3, **rules)
+    policy = zoo.make("LinTS")
+    return wsbnb.simulate([policy], env, trials=1, progress=False).regret[0, 0, -1]
+
+
+class Own(we.NoiseRule):
+    """Noise by a function of a vector of normals."""
+
+    std = 0.5
+
+    def __init__(self, change):
+        self.change = change
+
+    def sample(self, rng, n):
+        return self.change(self.std * rng.standard_normal(n))
+
+
+class Narrow(we.RewardRule):
+    """Means of the first arm alone: the compiled rounds would read beyond them."""
+
+    def means(self, products):
+        return products[:, :1]
+
+
+def test_what_your_own_rules_return_is_checked():
+    """Compiled rounds would read beyond arrays that are too short."""
+    assert played(Own(lambda x: x.tolist())) == played()
+    for change, words in (
+        (lambda x: x[:-1], "must have length 40, got 39"),
+        (lambda x: np.append(x, 0.0), "must have length 40, got 41"),
+        (lambda x: x * np.nan, "must be finite"),
+    ):
+        with pytest.raises(ValueError, match=rf"noise.sample\(rng, n\) {words}"):
+            played(Own(change))
+    with pytest.raises(ValueError, match=r"rewards.means\(products\) must have 5 col"):
+        played(rewards=Narrow())

@@ -123,7 +123,9 @@ class Environment(Specification):
         """
         if isinstance(self.noise, Clicks):  # a coin and not something to add
             return self.noise.outcomes(products, noise)
-        means = self.rewards.means(products)
+        means = validate.matrix(
+            "rewards.means(products)", self.rewards.means(products), *products.shape
+        )
         return means, means, noise
 
     def world(self, seed: RootSeed) -> "World":
@@ -281,7 +283,11 @@ class World:
                 start,
                 self._path.parameters(start, stop),
                 block_arms,
-                env.noise.sample(noise, stop - start),
+                validate.vector(
+                    "noise.sample(rng, n)",
+                    env.noise.sample(noise, stop - start),
+                    dim=stop - start,
+                ),
             )
 
     def generator(self, name: str) -> Generator:
