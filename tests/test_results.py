@@ -47,6 +47,13 @@ def test_one_policy_at_a_time():
             method("d")
 
 
+def test_numbers_of_one_policy_are_a_copy():
+    one = results()
+    for numbers in (one.of("a"), one.final("a")):
+        numbers -= 100.0
+    assert one.final("a").tolist() == A
+
+
 def test_final_table():
     table = results().final_table()
     assert list(table.columns) == ["b", "a", "c"]  # the order given
@@ -284,6 +291,8 @@ def test_only_alike_runs_can_be_merged():
         one.merged(one.select(["a", "b", "c"]))
     with pytest.raises(ValueError, match="same rounds"):
         walk().merged(walk(rounds=59))
+    with pytest.raises(ValueError, match="same regret in trials that both hold"):
+        walk().merged(walk(seed=1))
 
 
 def test_between_scores_some_rounds_only():

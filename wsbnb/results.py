@@ -177,8 +177,8 @@ class Results:
     # -- numbers ------------------------------------------------------------------
 
     def of(self, policy: str) -> Array:
-        """Regret of one policy, shape (trials, rounds)."""
-        return self.regret[:, self._place("policy", policy)]
+        """Regret of one policy, shape (trials, rounds); a copy."""
+        return self.regret[:, self._place("policy", policy)].copy(order="K")
 
     def final(self, policy: str) -> Array:
         """Regret of one policy at the horizon, one number per trial."""
@@ -243,8 +243,8 @@ class Results:
         Parameters
         ----------
         other : Results
-            Of the same policies, at the same rounds. Trials that both hold are the
-            same numbers.
+            Of the same policies, at the same rounds. Trials that both hold must have
+            the same numbers, but for rounding.
 
         Returns
         -------
@@ -259,6 +259,13 @@ class Results:
                 raise ValueError(
                     f"other must have the same {name}, {list(one)}, got {list(two)}"
                 )
+        both = np.intersect1d(self.trials, other.trials).tolist()
+        one, two = (part.select(trials=both).regret for part in (self, other))
+        if not np.allclose(one, two, rtol=1e-6):
+            raise ValueError(
+                "other must have the same regret in trials that both hold, got another "
+                f"among {both}: other seeds or worlds"
+            )
         trials = np.concatenate([self.trials, other.trials])
         kept, rows = np.unique(trials, return_index=True)
         regret = np.concatenate([self.regret, other.regret])[rows]
