@@ -515,6 +515,13 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
         (ValueError, "age must be zero", lambda f: f.update(1, X3[0], 1.0, age=-1)),
         (ValueError, "age must be a", lambda f: f.update(1, X3[0], 1, age=[1, 2])),
         (ValueError, "steps must be finite", lambda f: f.decay(steps=np.nan)),
+        (ValueError, "steps must be at most", lambda f: f.decay(steps=1e308)),
+        (ValueError, "steps must lead to round", lambda f: f.decay(steps=2.0**53)),
+        (
+            ValueError,
+            "steps must lead to round",
+            lambda f: f.update([1, 1], X3[:2], [1.0, 1.0], steps=2.0**51.5),
+        ),
         (ValueError, "users must be named once", lambda f: f.decay([1, 1])),
         (ValueError, "users must be named once", lambda f: f.save("x", users=[1, 1])),
         (ValueError, "prior_cov must be", lambda f: f.set_prior([0.0] * 3, -1)),

@@ -162,6 +162,7 @@ class Fleet(Users):
         with self._numbers(users) as who:
             X, paid = events.observations(x, reward, len(who), self._dim)
             steps = events.per_event("steps", steps, len(who))
+            events.check_time(memory.clocks_of(self._users, who), who, steps)
             ages = events.per_event("age", age, len(who))
             self._learn(who, X, paid, steps, ages)
 
@@ -178,6 +179,7 @@ class Fleet(Users):
         with self._numbers(users) as who:
             events.check_once(who)
             steps = events.per_event("steps", steps, len(who))
+            events.check_time(memory.clocks_of(self._users, who), who, steps)
             memory.pass_time(self._users, who, self._discount, steps)
 
     def _learn(self, who, X, rewards, steps, ages):

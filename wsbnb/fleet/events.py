@@ -5,6 +5,7 @@ import numpy as np
 from wsbnb import _validate
 from wsbnb.kernels import memory
 from wsbnb.policies.base import LinearPolicy
+from wsbnb.posterior import LONGEST_TIME
 from wsbnb.weights import Exponential
 
 
@@ -65,6 +66,18 @@ def check_once(who):
         )
 
 
+def check_time(clocks, who, steps):
+    """Refuse steps after which a clock would not notice the next one."""
+    if clocks.max(initial=0.0) + steps.sum() <= LONGEST_TIME:  # nobody gets there
+        return
+    _, place = np.unique(who, return_inverse=True)
+    latest = (clocks + np.bincount(place, steps)[place]).max()
+    if latest > LONGEST_TIME:
+        raise ValueError(
+            f"steps must lead to round {LONGEST_TIME} at most, got round {latest:g}"
+        )
+
+
 def per_event(name, value, n):
     """One number for each event, zero or positive."""
     array = _validate.finite_array(name, value)
@@ -72,6 +85,8 @@ def per_event(name, value, n):
         raise ValueError(f"{name} must be a number or have shape ({n},), got {value!r}")
     if array.size and array.min() < 0.0:
         raise ValueError(f"{name} must be zero or positive, got {array.min()}")
+    if array.size:
+        _validate.bounded(name, array.max())
     return np.full(n, array)  # its own memory: a view would be another type to compile
 
 
