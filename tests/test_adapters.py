@@ -140,6 +140,21 @@ def test_wrapper_is_the_policy_on_transformed_arms():
         WithFeatures("LinTS", made)
 
 
+def test_a_row_of_a_frame_keeps_its_names():
+    """Its features in another order would be learnt as they come."""
+    pd = pytest.importorskip("pandas")
+    from sklearn.preprocessing import StandardScaler
+
+    frame = pd.DataFrame([[1.0, 9.0], [3.0, 5.0], [4.0, 1.0]], columns=["a", "b"])
+    scaler = StandardScaler().fit(frame)
+    named, twin = WithFeatures(policy(2), scaler), policy(2)
+    named.update(frame.iloc[0], 1.0)
+    twin.update(scaler.transform(frame)[0], 1.0)
+    np.testing.assert_array_equal(named.policy.posterior.mean, twin.posterior.mean)
+    with pytest.raises(ValueError, match="same order"):
+        named.update(frame[["b", "a"]].iloc[0], 1.0)
+
+
 def test_a_refused_reward_is_not_counted_by_river():
     guest = RiverPolicy(zoo.make("WSBLinTS", 2), {"a": [1.0, 0.0], "b": [0.0, 1.0]})
     guest.update("a", 1.0)

@@ -85,6 +85,8 @@ class WithFeatures:
         **words
             Further arguments of the policy's own update.
         """
+        if hasattr(x, "to_frame"):  # a row of a frame, with its names
+            x = x.to_frame().T
         given: Any = x if hasattr(x, "columns") else _validate.finite_array("x", x)
         single = given.ndim == 1
         rows = self._features("x", given[None] if single else given)
