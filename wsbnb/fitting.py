@@ -187,7 +187,9 @@ def _checked(X, rewards):
     X = _validate.matrix("X", X)
     if len(X) < 10:
         raise ValueError(f"X must have at least ten rows, got {len(X)}")
-    return X, _validate.vector("rewards", rewards, dim=len(X))
+    rewards = _validate.vector("rewards", rewards, dim=len(X))
+    _validate.bounded("rewards", np.abs(rewards).max())
+    return X, rewards
 
 
 def _discounts(discounts, dim, n):
