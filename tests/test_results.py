@@ -348,6 +348,16 @@ def test_bad_arguments():
             results().paired("a", level=level)
 
 
+@pytest.mark.parametrize("best", [np.ones(60), np.ones(3)])
+def test_the_best_reward_goes_with_arms_and_rounds(best):
+    arms = None if len(best) == 60 else np.zeros((3, 2, 60), dtype=int)
+    regret = np.ones((3, 2, 60))
+    with pytest.raises(ValueError, match="best_reward must have shape"):
+        wsbnb.Results(
+            regret, ["a", "b"], range(3), range(1, 61), arms=arms, best_reward=best
+        )
+
+
 def test_object():
     one = results()
     assert repr(one) == "Results(3 policies, 4 trials, 10 rounds)"

@@ -166,6 +166,12 @@ class Results:
         for name, table in tables.items():
             if table is not None:
                 _check_shape(name, table, shape)
+        best = self.best_reward
+        if best is not None and (self.arms is None or np.shape(best) != shape[2:]):
+            raise ValueError(
+                f"best_reward must have shape {shape[2:]} and go with arms, got shape "
+                f"{np.shape(best)}{' and no arms' if self.arms is None else ''}"
+            )
         checked = {"policies": names, "trials": trials, "rounds": rounds}
         regret = _validate.finite_array("regret", self.regret)
         if getattr(self.regret, "dtype", None) != np.float64:
