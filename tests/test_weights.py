@@ -232,3 +232,14 @@ def test_tables_that_no_memory_holds_are_refused(rule):
         rule.matrix(2**16)
     with pytest.raises(ValueError, match="t must be small enough for arrays"):
         rule.row(2**31)
+
+
+def test_a_function_of_your_own_cannot_write_into_your_rounds():
+    def clearing(s, t):
+        weights = 0.9 ** (t - s)
+        s[:] = 0
+        return weights
+
+    rounds = np.arange(1, 4)
+    CustomWeights(clearing)(rounds, 3)
+    assert rounds.tolist() == [1, 2, 3]

@@ -114,7 +114,7 @@ class WeightRule:
     def __call__(self, s: ArrayLike, t: int) -> FloatOrArray:
         """Weights of the rounds `s` (an int or an array) at round `t`."""
         t = _validate.integer("t", t)
-        rounds = np.asarray(s)
+        rounds = np.array(s)  # a copy: a function of your own may write into it
         whole = rounds.dtype.kind in "iu"
         if not whole or (rounds < 1).any() or (rounds > t).any():
             raise ValueError(f"s must hold whole numbers from 1 to t={t}, got {s!r}")
