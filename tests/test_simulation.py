@@ -444,12 +444,11 @@ def test_any_object_that_plays():
     assert run(Turns(), env).policies == ["Turns"]
 
 
-@pytest.mark.parametrize("arm", [-1, 5, 1.5])
+@pytest.mark.parametrize("arm", [-1, 5, 1.5, None, "x", np.array([1])])
 def test_an_arm_that_is_not_there_is_refused(arm):
     policy = Turns()
     policy.pull = lambda X: arm
-    words = "arm from 0 to 4, got|as an integer"
-    with pytest.raises((ValueError, TypeError), match=words):
+    with pytest.raises(ValueError, match="policies must pull an arm from 0 to 4, got"):
         run({"turns": policy}, environment())
 
 

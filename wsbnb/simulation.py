@@ -305,8 +305,11 @@ def play_rounds(policy: Any, arms: Array, expected: Array, noise: Array) -> IntA
 
 def _checked_arm(arm, n_arms):
     # Python would take -1 for the last arm.
-    if not 0 <= operator.index(arm) < n_arms:
-        raise ValueError(f"policies must pull an arm from 0 to {n_arms - 1}, got {arm}")
+    whole = hasattr(arm, "__index__") and np.ndim(arm) == 0
+    if not (whole and 0 <= operator.index(arm) < n_arms):
+        raise ValueError(
+            f"policies must pull an arm from 0 to {n_arms - 1}, got {arm!r}"
+        )
     return operator.index(arm)
 
 
