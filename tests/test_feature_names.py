@@ -66,6 +66,21 @@ def test_names_come_from_an_update_or_by_hand():
             policy.feature_names = bad
 
 
+@pytest.mark.parametrize("name", ["WSBLinTS", "Oracle", "ChangePoints"])
+def test_a_refused_call_gives_no_names(name):
+    policy = zoo.make("WSBLinTS" if name == "ChangePoints" else name)
+    policy = wsbnb.ChangePoints(policy) if name == "ChangePoints" else policy
+    for call in (
+        lambda: policy.pull(1.6e307 * FRAME),
+        lambda: policy.update(FRAME, np.ones(4), decay=1),
+    ):
+        with pytest.raises((ValueError, TypeError), match="X must give|decay must be"):
+            call()
+    assert policy.feature_names is None
+    policy.update(FRAME, np.ones(4))
+    assert policy.feature_names == tuple(NAMES)
+
+
 def test_names_stay_with_copies_and_files(tmp_path):
     policy = zoo.make("WSBLinTS")
     policy.pull(FRAME)

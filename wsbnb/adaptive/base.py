@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from wsbnb import _validate
 from wsbnb._types import Any, Array, Mapping
 from wsbnb.kernels import bank, estimate, explore, memory
-from wsbnb.policies.base import LinearPolicy, Policy
+from wsbnb.policies.base import LinearPolicy, Policy, _place
 from wsbnb.policies.saving import is_registered
 from wsbnb.policies.theory import ClickCheck, outside_on_purpose
 from wsbnb.posterior import _NO_SCORES, _TOO_LARGE, WSBPosterior, _stored
@@ -80,6 +80,7 @@ class AdaptivePolicy(Policy):
         steps = 1.0 if _validate.flag("decay", decay) else 0.0
         with self._turn:
             self._attempt(X[:, :, None], rewards[:, None], steps, 1.0)
+            self._keep_names(x, _place(x))
             self._click_check.add(rewards, self.noise_std)
 
     def decay(self, steps: float = 1) -> None:

@@ -88,13 +88,14 @@ class Policy:
         """
         arms = self._arms(X)
         with self._turn:
-            self._keep_names(X, "columns")
             before = self._rng.bit_generator.state
             try:
-                return _index(self._choose(arms), len(arms))
+                chosen = _index(self._choose(arms), len(arms))
             except BaseException:
                 self._rng.bit_generator.state = before
                 raise
+            self._keep_names(X, "columns")
+            return chosen
 
     def update(self, x: ArrayLike, reward: ArrayLike, decay: bool = True) -> None:
         """Learn from one observation, or from several in order.
@@ -115,6 +116,7 @@ class Policy:
         with self._turn:
             for row, value in zip(X, rewards.tolist(), strict=True):
                 self._learn(row, value, decay)
+            self._keep_names(x, _place(x))
 
     def propensities(self, X: ArrayLike, draws: int = 10_000, seed: Seed = 0) -> Array:
         """Probability of each arm to be played in the next pull.
@@ -274,9 +276,7 @@ class Policy:
 
     def _observations(self, x, reward):
         rows = _validate.observations(x, reward, getattr(self, "dim", None))
-        place = "columns" if hasattr(x, "columns") else "index"
-        self._check_names("x", _names_of(x, place))
-        self._keep_names(x, place)
+        self._check_names("x", _names_of(x, _place(x)))
         return rows
 
     def _check_names(self, argument, names):
@@ -305,6 +305,11 @@ def _index(arm, count):
     if not (0 <= arm < count and int(arm) == arm):
         raise ValueError(f"_choose must return 0 to {count - 1}, got {arm!r}")
     return int(arm)
+
+
+def _place(x):
+    """Where what was played has its names: a frame, or a row of one."""
+    return "columns" if hasattr(x, "columns") else "index"
 
 
 def _names_of(value, place):
@@ -518,6 +523,7 @@ class LinearPolicy(Policy):
             look = not self._noise_check.done
             predicted = np.empty((len(X) if look else 0, 2))
             self._posterior._observe(X, rewards, decay, age, self._explore, predicted)
+            self._keep_names(x, _place(x))
             if look:
                 self._noise_check.add(predicted, rewards, self.noise_std)
 
