@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import wsbnb
 from wsbnb import paper
@@ -223,6 +224,50 @@ def test_ratios_ranks_and_profile(small):
         assert overall.loc[name, "worst"] == pytest.approx(ratios[name].max())
 
 
+def test_ranks_and_intervals_against_scipy():
+    """Regrets made up: A is best where nothing moves, B in the other world."""
+    rng, draws = np.random.default_rng(0), 20_000
+    c, d = rng.exponential(3.0, (2, 16)) + 3.0
+    finals = {
+        "still": {"C": c, "A": np.ones(16), "B": np.full(16, 2.0)},
+        "two features": {
+            "C": d,
+            "A": 2 + rng.exponential(size=16),
+            "B": np.full(16, 2.0),
+        },
+    }
+    names = {"scale": 1.0, "memory": math.inf, "regret": 1.0, "footing": "tuned"}
+    scores = pd.DataFrame(
+        {"world": world, "policy": policy, **names}
+        | {f"r{i}": r for i, r in enumerate(regret)}
+        for world, row in finals.items()
+        for policy, regret in row.items()
+    )
+    made = paper.Benchmark(scores[["world", "policy", *list(names)[:3]]], scores)
+    table = made.relative(draws=draws).set_index(["world", "policy"])
+    for world, row in finals.items():
+        ranks = stats.rankdata([regret.mean() for regret in row.values()])
+        assert table.loc[world, "rank"].tolist() == ranks.tolist()
+    assert table.loc["still", ["rank_low", "rank_high"]].to_numpy().tolist() == (
+        [[3, 3], [1, 1], [2, 2]]
+    )
+    overall = made.overall(draws=draws)
+    assert overall["mean_rank"].to_dict() == {"A": 1.5, "B": 1.5, "C": 3.0}
+    words = {"n_resamples": draws, "method": "percentile", "rng": 1}
+
+    def both(c, d, axis):
+        return np.sqrt(c.mean(axis) * d.mean(axis) / 2)
+
+    for data, statistic, limits in (
+        ([c], np.mean, table.loc[("still", "C"), ["low", "high"]]),
+        ([c], np.mean, overall.loc["C", ["still_low", "still_high"]]),
+        ([d / 2], np.mean, overall.loc["C", ["jumps_low", "jumps_high"]]),
+        ([c, d], both, overall.loc["C", ["all_low", "all_high"]]),
+    ):
+        known = stats.bootstrap(data, statistic, **words).confidence_interval
+        assert tuple(limits) == pytest.approx(tuple(known), rel=0.01)
+
+
 def test_transfer_has_ones_on_its_diagonal(small):
     table = small.transfer("LinTS")
     np.testing.assert_allclose(np.diag(table), 1.0)
@@ -426,6 +471,16 @@ def test_rows_of_the_record_can_be_played_again(world, policies):
             mine = run.final(f"{name} {footing}").round(2)
             stored = kept.finals(world, footing)[name].to_numpy()[: len(mine)]
             np.testing.assert_array_equal(mine, stored)
+
+
+@pytest.mark.parametrize("world", paper.WORLDS)
+def test_every_world_is_the_one_of_the_record(world):
+    """Its first test trial, played by a sampler at the setting that is kept."""
+    kept, place = paper.recorded_benchmark(), paper.WORLDS[world]
+    build = lab._builder(place, paper.CONTENDERS["LinTS"], kept.setting(world, "LinTS"))
+    words = {"trials": 1, "seed": lab.TEST_SEED, "n_jobs": 1, "points": 1}
+    run = wsbnb.simulate({"it": build}, place.environment, progress=False, **words)
+    assert run.final("it").round(2) == kept.finals(world)["LinTS"].iloc[0]
 
 
 def test_tuning_rows_of_the_record_can_be_played_again():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import wsbnb
 from wsbnb import paper
@@ -144,6 +145,42 @@ def test_unpaired_trials_make_an_interval():
     ]
     row = fresh.against(rows, "Change points").loc["b"]
     assert (row.ratio, row.low, row.high) == pytest.approx((2.0, 1.0, 3.0))
+
+
+def test_intervals_are_those_of_a_bootstrap_of_95_per_cent():
+    """Of the pairs in one world; of both worlds for the geometric mean."""
+    rng, draws = np.random.default_rng(3), 20_000
+    a, b = rng.exponential(size=(2, 25))
+    values = {"a": (a, np.ones(25)), "b": (b, 2 + b + rng.exponential(size=25))}
+    keys = [("Change points", "default"), ("WSB-LinTS", "hindsight")]
+    rows = pd.DataFrame(
+        {"world": world, "policy": name, "choice": choice}
+        | {f"r{i}": value for i, value in enumerate(regret)}
+        for world, pair in values.items()
+        for (name, choice), regret in zip(keys, pair, strict=True)
+    )
+    found = fresh.against(rows, "Change points", draws=draws)
+    words = {"n_resamples": draws, "method": "percentile", "rng": 1}
+
+    def ratio(mine, theirs, axis):
+        return mine.mean(axis) / theirs.mean(axis)
+
+    def overall(i, j, axis):
+        one, other = (
+            ratio(*(v[k] for v in values[w]), -1) for w, k in (("a", i), ("b", j))
+        )
+        return np.sqrt(one * other)
+
+    index = np.arange(25)
+    expected = {
+        world: stats.bootstrap(pair, ratio, paired=True, **words)
+        for world, pair in values.items()
+    }
+    expected["all worlds"] = stats.bootstrap((index, index), overall, **words)
+    for world, known in expected.items():
+        row = found.loc[world]
+        limits = tuple(known.confidence_interval)
+        assert (row.low, row.high) == pytest.approx(limits, rel=0.02), world
 
 
 def test_worlds_in_the_file_are_not_played_again(tmp_path, monkeypatch):
