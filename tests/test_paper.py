@@ -127,6 +127,31 @@ def test_directions_of_the_prior_mean():
     np.testing.assert_allclose(mean("anchor"), 2 * world.parameters(0, 1)[0])
 
 
+def test_fields_of_a_player_reach_the_policy():
+    world = paper.Setting("abrupt", 4).environment().world(0)
+    ucb = paper.Player(
+        "WSB-LinUCB",
+        variation=2.0,
+        variation_factor=3.0,
+        prior_scale=3.0,
+        delta=0.2,
+        split="none",
+        radius="lambda_max",
+        penalty="exact",
+        radius_scale=0.5,
+        noise_factor=2.0,
+    ).policy(world)
+    assert ucb.noise_std == pytest.approx(2 * math.sqrt(0.15))
+    assert ucb.discount == pytest.approx(1 - math.sqrt(6 / 16000))
+    np.testing.assert_allclose(ucb.prior_cov, 3 * np.eye(4))
+    assert (ucb.delta, ucb.split, ucb.radius_scale) == (0.2, "none", 0.5)
+    assert (ucb.radius, ucb.penalty) == ("lambda_max", "exact")
+    words = {"regularization": 0.3, "scale": 3.0, "scale_rule": "sigma"}
+    rand = paper.Player("D-RandLinUCB", perturbation="gaussian", **words).policy(world)
+    assert rand.scale == pytest.approx(3 * math.sqrt(0.15))
+    assert (rand.regularization, rand.perturbation) == (0.3, "gaussian")
+
+
 def test_matched_scales_are_inverse_to_each_other():
     world = paper.Setting("abrupt", 6).environment().world(0)
     d = paper.Player("D-LinTS", scale_rule="matched").policy(world)
@@ -254,6 +279,25 @@ def test_bootstrap_sees_what_f_sees():
     p = paper.bootstrap_std_ratio(finals, 1.2 * s)
     F = 2 * stats.f(99, 99).cdf(1 / 1.44)
     assert p == pytest.approx(F, abs=0.06)
+
+
+def test_bootstrap_sees_what_f_sees_with_more_trials_than_the_paper():
+    """For normal regrets the ratio of two variances is F; both tails count."""
+    finals = np.random.default_rng(2).standard_normal(1000)
+    for m in (100, 40):
+        p = paper.bootstrap_std_ratio(finals, 1.15 * finals.std(ddof=1), m)
+        F = stats.f(m - 1, 999)
+        assert p == pytest.approx(F.cdf(1 / 1.15**2) + F.sf(1.15**2), abs=0.03)
+
+
+def test_report_says_what_chance_would_give():
+    """Of 1000 normal numbers 45.5, 12.4, 2.7 and 0.5 are that far out."""
+    table = paper.compare(pd.concat([one_row()] * 1000))
+    text = paper.text_report(table.assign(z=2.2, f_pvalue=[0.01, 0.5] * 500))
+    assert "1000 cells: 1000 with |z| > 2, 0 with |z| > 2.5" in text
+    said = "45.5 above 2, 12.4 above 2.5, 2.7 above 3, 0.5 above 3.5"
+    assert f"expect {said}" in text.replace("\n", " ")
+    assert "below 0.05 in 50% of the cells" in text and "largest 2.20" in text
 
 
 def test_table_columns_are_the_papers_plus_trials_and_se():

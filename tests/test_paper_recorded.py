@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from wsbnb import paper
-from wsbnb.paper.recorded import FILE, FIRST
+from wsbnb.paper.recorded import FILE, FIRST, _std_of_hundred
+from wsbnb.results import Results
 
 pytestmark = pytest.mark.skipif(
     not (resources.files("wsbnb.paper") / "data" / FILE).is_file(),
@@ -45,6 +46,42 @@ def test_ten_independent_runs_agree_with_the_printed_tables():
         )
         assert np.abs(z).max() < 3.5
         assert (np.abs(z) > 2.5).sum() <= 12  # the cells of a panel share their worlds
+
+
+def test_deviations_of_the_hundreds_add_up_to_that_of_the_thousand():
+    """Within and between: 999 s^2 = sum of 99 s_i^2 + 100 (m_i - m)^2."""
+    whole = paper.recorded()
+    squares = 0.0
+    for i in range(1, 11):
+        part = paper.recorded(hundred=i)
+        np.testing.assert_allclose(part["se"], part["std"] / 10)
+        off = part["mean"] - whole["mean"]
+        squares = squares + 99 * part["std"] ** 2 + 100 * off**2
+    np.testing.assert_allclose(squares, 999 * whole["std"] ** 2)
+
+
+def test_deviation_of_a_hundred_coins_is_binomial():
+    """k heads of 100 have s^2 = k (100 - k) / 9900; 2.5 % are beyond 50 +- 11."""
+    low, high = _std_of_hundred(np.repeat([0.0, 1.0], 500))
+    assert (low, high) == pytest.approx((np.sqrt(39 * 61 / 9900), np.sqrt(2500 / 9900)))
+
+
+def test_columns_of_a_long_run_by_hand(monkeypatch):
+    regret = np.random.default_rng(0).exponential(size=230)
+    cell = paper.PaperCell("slow", "WSB-LinTS", 2, 10, trials=230)
+    result = Results(
+        regret[:, None, None], ["WSB-LinTS"], np.arange(230), np.array([9])
+    )
+    known = paper.long_run.__globals__  # its module has the name of a function
+    monkeypatch.setitem(known, "run_papercells", lambda cells: {cell: result})
+    (row,) = paper.long_run(cells=[cell]).to_dict("records")
+    assert row["first20"] == pytest.approx(sum(regret[:20]) / 20)
+    for i, part in ((1, regret[:100]), (2, regret[100:200])):
+        mean = sum(part) / 100
+        assert row[f"mean_{i}"] == pytest.approx(mean)
+        std = np.sqrt(sum((part - mean) ** 2) / 99)
+        assert row[f"std_{i}"] == pytest.approx(std)
+    assert "mean_3" not in row and row["trials"] == 230
 
 
 def part_of(frame, table):
