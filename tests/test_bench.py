@@ -1,6 +1,7 @@
 """The benchmark measures what it says; how fast the machine is, is not tested."""
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -88,8 +89,54 @@ def test_what_is_timed_is_the_game(name, monkeypatch):
 def test_flops_by_hand():
     # d = 2, K = 3: 8/3 factor, 12 solve, 24 scores, 24 update.
     assert np.isclose(bench.flops("LBWeightUCB", 2, 3), 8 / 3 + 12 + 24 + 24)
+    assert np.isclose(bench.flops("WSBRandLinUCB", 2, 3), 8 / 3 + 12 + 24 + 24)
+    # The eigenvalue: a factor and two products of a matrix and a vector, less adding.
+    assert np.isclose(bench.flops("WSBLinUCB", 2, 3), 16 / 3 + 12 + 24 + 24 + 8)
+    # The local norm: two factors' worth, 12 for the arms, two products with a vector.
+    for name in ("DLinUCB", "DRandLinUCB"):
+        assert np.isclose(bench.flops(name, 2, 3), 24 / 3 + 12 + 24 + 24 + 12 + 16)
+    # A sample: two factors, 24 to update, 12 scores, 28 to draw.
+    assert np.isclose(bench.flops("DLinTS", 2, 3), 16 / 3 + 24 + 12 + 28)
     for name in bench.NAMES:
         assert bench.flops(name, 8, 48) < bench.flops(name, 16, 48)
+
+
+@pytest.fixture
+def slow_clock(monkeypatch):
+    """A clock that shows one second more whenever somebody looks."""
+    seconds = iter(range(100))
+    clock = types.SimpleNamespace(process_time=lambda: next(seconds))
+    monkeypatch.setattr(bench, "time", clock)
+
+
+def test_seconds_are_divided_by_the_rounds_on_the_clock(slow_clock, monkeypatch):
+    monkeypatch.setattr(bench, "block_size", lambda *words: 16)
+    policy = bench.make_policy(named, "WSBLinTS", 3)
+    assert bench._Compiled(policy, 5, 40).run() == 1 / 48  # three blocks of 16
+    assert bench._Reference("WSBLinTS", 3, 5, 40).run() == 1 / 32  # 8 to warm up
+    assert bench._Loop(policy, 5, 40).run() == 1 / 40
+
+
+def test_peak_counts_a_product_and_a_sum(slow_clock):
+    """200 products of 64 x 64 a second, 2 * 64^3 operations each."""
+    assert bench.peak_gflops() == pytest.approx(200 * 2 * 64**3 / 1e9)
+
+
+def test_units_of_the_tables(monkeypatch):
+    """One microsecond compiled, four for the reference, at a peak of 10 gigaflops."""
+    seconds = {"compiled": 1e-6, "reference": 4e-6}
+
+    def told(candidates, repeats):
+        return {key: seconds.get(key[0], 1e-6) for key in candidates}
+
+    monkeypatch.setattr(bench, "interleaved", told)
+    monkeypatch.setattr(bench, "peak_gflops", lambda: 10.0)
+    (row,) = bench.cost_table(["WSBLinTS"], dims=[3], n_arms=10).to_dict("records")
+    times = row["microseconds"], row["reference_microseconds"], row["ratio"]
+    assert times == pytest.approx((1.0, 4.0, 4.0)) and row["flops"] == 132.0
+    assert row["peak_share"] == pytest.approx(132 / 10_000)  # 10 000 in the time
+    for table in (bench.loop_table(rounds=5), bench.adaptive_table(dims=(2,))):
+        np.testing.assert_allclose(table["microseconds"], 1.0)
 
 
 def test_growth_table_covers_the_three_axes(clockwork):
@@ -169,6 +216,7 @@ def test_paper_seconds_scale_to_a_hundred_trials(monkeypatch):
     assert [count for count, _ in asked] == [160, 160]
     assert asked[1][1] == {"trials": 4, "cache": False}
     assert row["seconds_100_trials"] == 25 * row["seconds"]
+    assert row["cpu_seconds_100_trials"] == 25 * row["cpu_seconds"]
 
 
 def test_peak_is_a_plausible_speed():
