@@ -56,12 +56,60 @@ def test_best_row_of_the_kind_is_taken(moves, trust):
     assert advice.low <= advice.ratio <= advice.high and advice.ratio <= advice.worst
     assert (advice.name, advice.scale) == (rows[0].policy, rows[0].scale)
     assert advice.worst_world in advice.reason and advice.world in advice.reason
-    others = {row.policy for row in rows} - {advice.name}
-    assert set(advice.alternatives) == others
+    others = [row.policy for row in rows if row.policy != advice.name]
+    assert advice.alternatives == tuple(sorted(set(others), key=others.index))
+    prior = {"prior_mean": np.zeros(6), "prior_cov": 1.0, "noise_std": 0.4}
+    words["horizon"] = 700
+    with wsbnb.outside_on_purpose():
+        build = recommending.BUILDERS[rows[0].policy]
+        expected = build(prior, rows[0].scale, rows[0].memory, 700)
+    told = wsbnb.recommend(6, **words)
+    assert repr(told.policy.get_params()) == repr(expected.get_params())
+    said = f"{rows[0].ratio:.2f} times that of the best tuned in hindsight "
+    said += f"({rows[0].low:.2f} to {rows[0].high:.2f}; at worst {rows[0].worst:.1f}"
+    assert said in told.reason and f"Scale {rows[0].scale:g};" in told.reason
+    assert told.reason.endswith(f"ratio was {rows[0].by_world[told.world]:.2f}.")
     X = np.eye(6)
     k = advice.policy.pull(X)
     advice.policy.update(X[k], 0.3)
     assert wsbnb.recommend(6, **words).policy.pull(X) == k
+
+
+def test_rows_of_the_guide_by_hand():
+    """From the regrets of the record alone: geometric means over the worlds."""
+    scores = paper.recorded_benchmark().scores
+    means = scores.set_index(["footing", "policy", "world"]).filter(regex=r"^r\d+$")
+    means = means.mean(axis=1)
+    for row in _guide.ROWS:
+        kept = "carried" if row.moves == "unknown" else "kind"
+        found = []
+        for footing in (kept, "theory"):
+            ratios = {
+                world: means[footing, row.policy, world]
+                / means["tuned"].xs(world, level="world").min()
+                for world in row.by_world
+            }
+            if ratios == pytest.approx(row.by_world, abs=6e-4):
+                found.append(ratios)
+        ratios = found[0]
+        product = math.prod(ratios.values()) ** (1 / len(ratios))
+        assert row.ratio == pytest.approx(product, abs=6e-4)
+        assert row.worst == pytest.approx(max(ratios.values()), abs=6e-4)
+        assert row.worst_world == max(ratios, key=ratios.get)
+
+
+def test_arms_count_half_where_worlds_are_compared(monkeypatch):
+    """Eight times the arms are nearer than four times the features."""
+    worlds = _guide.World("a", 6, 48, 0.4), _guide.World("b", 24, 6, 0.4)
+    monkeypatch.setattr(_guide, "WORLDS", worlds)
+    for dim, n_arms, noise, name in (
+        (6, 6, 0.4, "a"),
+        (6, 6, 4.0, "a"),
+        (12, 6, 0.4, "b"),
+        (12, None, 0.4, "a"),
+        (13, None, 0.4, "b"),
+    ):
+        assert recommending._most_like(("a", "b"), dim, n_arms, noise) == name
 
 
 def test_the_world_most_like_yours():
@@ -128,10 +176,16 @@ def test_a_walk_follows_as_fast_as_the_memory_of_its_rate(memory):
     assert recommending.walk_rate(np.inf, d, sigma, variance) == 0.0
 
 
+def test_rate_of_a_walk_by_hand():
+    """2 * 0.25 / (100^2 * 2): a prior of two variances counts by their mean."""
+    for cov in ([1.0, 3.0], [[1.0, 0.5], [0.5, 3.0]]):
+        assert recommending.walk_rate(100, 2, 0.5, cov) == pytest.approx(2.5e-5)
+
+
 def test_without_a_horizon_the_radius_holds_at_any_time():
     prior = {"prior_mean": np.zeros(2), "prior_cov": 1.0, "noise_std": 0.3}
     policy = recommending.BUILDERS["WSB-LinUCB"](prior, 0.1, 100.0, None)
-    assert policy.split == "anytime"
+    assert policy.split == "anytime" and policy.delta == 1 / 10_000
 
 
 @pytest.mark.parametrize(
