@@ -466,3 +466,9 @@ def test_no_discounting():
 def test_unknown_words(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_a_best_score_of_zero_is_the_best():
+    policy = reference.WSBLinTS([1.0], [[1.0]], SIGMA, GAMMA)
+    X = np.array([[-1.0], [0.0], [-2.0]])  # drawn without luck: the prior mean
+    assert policy.pull(X, np.zeros(1)) == 1
