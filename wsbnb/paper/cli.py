@@ -46,9 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"wsbnb: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        if (
-            error.errno != errno.EPIPE or error.filename
-        ):  # `wsbnb ... | head` is content
+        cut = error.errno == errno.EPIPE and not error.filename
+        if not cut:  # `wsbnb ... | head` has what it wants
             print(f"wsbnb: {_advice(error)}", file=sys.stderr)
         return 1
     return 0
