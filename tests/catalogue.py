@@ -28,7 +28,8 @@ def environment():
 
 
 def results():
-    regret = np.cumsum(RNG.random((4, 2, T)), axis=2)
+    rng = np.random.default_rng(0)  # the same trials each time, as merging wants
+    regret = np.cumsum(rng.random((4, 2, T)), axis=2)
     return wsbnb.Results(regret, ["A", "B"], np.arange(4), np.arange(1, T + 1))
 
 
