@@ -549,3 +549,21 @@ def test_there_are_at_most_256_members():
     assert len(mixture(base, discounts=grid[1:]).discounts) == 256
     with pytest.raises(ValueError, match="discounts must"):
         mixture(base, discounts=grid)
+
+
+@pytest.mark.parametrize(
+    "own, possible",
+    [
+        ([0.0, 0.0], True),
+        ([0.8, 3.0], True),
+        ([0.9, 3.0], False),
+        ([-0.1, 3.0], False),
+        ([0.0, -1.0], False),
+    ],
+)
+def test_states_of_a_watch_that_can_be(own, possible):
+    policy = surprise(zoo.make("WSBLinTS"), threshold=0.8, inflation=1.5)
+    if possible:
+        return policy._check_own(np.array(own))
+    with pytest.raises(ValueError, match="state own"):
+        policy._check_own(np.array(own))

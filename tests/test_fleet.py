@@ -206,6 +206,17 @@ def test_time_passes_for_some_or_all():
     assert fleet.rounds().tolist() == [2.0, 2.0, 3.5]
 
 
+def test_a_clock_has_an_end():
+    """The last round that a clock can show, to the round."""
+    fleet = wsbnb.Fleet(template(2), users=2)
+    fleet.decay(1, steps=2**52 - 1)
+    fleet.update([0, 1], np.eye(2), [1.0, 2.0])
+    assert fleet.rounds().tolist() == [1.0, 2.0**52]
+    with pytest.raises(ValueError, match="steps must lead to round 4503599627370496 a"):
+        fleet.update([0, 1], np.eye(2), [1.0, 2.0])
+    assert fleet.rounds().tolist() == [1.0, 2.0**52]
+
+
 def test_new_users_and_forgotten_ones():
     fleet = wsbnb.Fleet(template(2), users=2)
     fleet.update([0, 1], np.ones((2, 2)), [1.0, 2.0])
