@@ -153,11 +153,12 @@ def test_bad_words_are_named(words, named, capsys):
         ("--n-jobs -20000", "n_jobs must be at least -10000"),
         ("--trials 1000000000000", "trials must be small enough"),
         ("--horizon 900000000000", "horizon must be at most"),
-        ("--dims 100000000", "dim must be at most"),
+        ("--dims 100000000", "dims must be at most 32768"),
     ],
 )
-def test_what_the_library_refuses_is_one_line(words, named, capsys):
-    assert main(["reproduce", "table2", *words.split(), "--quiet"]) == 1
+def test_what_the_library_refuses_is_one_line(words, named, tmp_path, capsys):
+    folders = ["--cache", str(tmp_path), "--out", str(tmp_path / "table.csv")]
+    assert main(["reproduce", "table2", *words.split(), "--quiet", *folders]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wsbnb: {named}")
 

@@ -207,7 +207,9 @@ def test_what_cannot_be_swept_does_not_spoil_what_was_saved(tmp_path, monkeypatc
 @pytest.mark.parametrize("late", ["numba", "numpy"])
 def test_an_interrupt_during_the_import_is_quiet(late, tmp_path):
     """It comes while a package that we need is being imported."""
-    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    # In the background of a shell the signal is ignored, unless somebody wants it.
+    code = "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
+    code += "\nos.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / f"{late}.py").write_text(code)
     command = [sys.executable, "-m", "wsbnb", "bench", "--quick"]
     variables = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}

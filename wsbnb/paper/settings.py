@@ -16,6 +16,7 @@ from wsbnb.environments._base import length
 from wsbnb.paper.algorithms import TABLE
 from wsbnb.policies.base import Policy
 from wsbnb.policies.theory import outside_on_purpose
+from wsbnb.posterior import LARGEST_DIM
 
 #: What the parameter may do.
 MOVES = ("abrupt", "slow", "still")
@@ -343,7 +344,12 @@ class Cell:
 def dimensions(dims: Any) -> list[int]:
     """Dimensions, of which anchors at right angles need two at least."""
     several = _validate.several("dims", dims)
-    return [_validate.integer("dims", d, minimum=2) for d in several]
+    return [dimension("dims", d) for d in several]
+
+
+def dimension(name: str, value: Any) -> int:
+    """One of them, for which a posterior can be made."""
+    return _validate.integer(name, value, minimum=2, maximum=LARGEST_DIM)
 
 
 def words(name: str, values: Any, allowed: Any) -> list[str]:

@@ -15,6 +15,7 @@ from wsbnb.paper.settings import (
     Cell,
     Player,
     Setting,
+    dimension,
     dimensions,
     numbers,
     words,
@@ -125,7 +126,7 @@ class PaperCell:
     def __post_init__(self) -> None:
         _validate.choice("scenario", self.scenario, SCENARIOS)
         _validate.choice("algorithm", self.algorithm, ALGORITHMS)
-        _validate.integer("dim", self.dim, minimum=2)
+        dimension("dim", self.dim)
         _validate.integer("horizon", self.horizon, minimum=4)
         _validate.integer("trials", self.trials)
         _validate.seed("seed", self.seed)
