@@ -10,6 +10,7 @@ import wsbnb
 from tests import zoo
 from wsbnb import exploration
 from wsbnb.paper import reference
+from wsbnb.policies import oracle
 
 SHAPES = pytest.mark.parametrize("d, K", [(1, 5), (3, 1), (4, 7)])
 DISCOUNTS = pytest.mark.parametrize("discount", [0.85, 1.0])
@@ -482,3 +483,28 @@ def test_ties_go_to_the_lowest_index():
     prior = dict(prior_mean=np.zeros(2), prior_cov=np.eye(2))
     assert zoo.make("WSBLinUCB", 2, **prior).pull(X) == 0
     assert zoo.make("Greedy", 2).pull(X) == 0
+
+
+def test_the_best_known_arm_of_each_row():
+    """Below, at and above zero; what differs by rounding is a tie for the lowest."""
+    rows = [
+        ([-1.0, 0.0, -2.0], 1),
+        ([0.0, 0.0, 0.0], 0),
+        ([-3.0, -2.0, -2.0], 1),
+        ([0.5, 1.0 - 1e-13, 1.0], 1),
+        ([0.5, 1.0 - 1e-11, 1.0], 2),
+        ([0.5, 1e6 * (1.0 - 1e-13), 1e6], 1),
+        ([-1.0 - 1e-13, -1.0, -2.0], 0),
+    ]
+    found = oracle.best_known(np.array([row for row, _ in rows]))
+    assert found.tolist() == [best for _, best in rows]
+
+
+def test_the_clock_of_an_oracle_begins_at_zero(tmp_path):
+    policy = wsbnb.Oracle(parameters=np.eye(2))
+    policy.decay(0)
+    policy.save(tmp_path / "policy.json")
+    again = wsbnb.load(tmp_path / "policy.json")
+    assert again.pull(np.eye(2)) == 0
+    again.decay()
+    assert again.pull(np.eye(2)) == 1
