@@ -95,10 +95,11 @@ def test_one_coordinate_moves_as_the_formula_says():
 def test_one_coordinate_begins_anywhere_on_its_circle():
     """The law of a cosine of a uniform angle, for which SciPy has a name."""
     env = make(PATHS["one"], dim=2, param_bound=3.0)
-    first = [env.world(s).parameters(0, 1)[0, 0] for s in range(800)]
+    first, then = np.array([env.world(s).parameters(0, 2)[:, 0] for s in range(800)]).T
     amplitude = 3.0 * np.sqrt(0.5)
     law = stats.arcsine(loc=-amplitude, scale=2.0 * amplitude)
     assert stats.kstest(first, law.cdf).pvalue > 1e-3
+    assert abs((then < first).mean() - 0.5) < 4 * 0.5 / np.sqrt(800)
 
 
 @pytest.mark.parametrize("bound", [0.5, 1.0, 3.0])

@@ -496,6 +496,8 @@ LARGEST = 1.7e308 * np.array([*itertools.product([1.0, -1.0], repeat=3)])
         (ValueError, "users must lie between 0 and 4", lambda f: f.pull([5], X3)),
         (ValueError, "users must lie between 0 and 4", lambda f: f.pull(-1, X3)),
         (ValueError, "4, got -2", lambda f: f.pull([0, -2], X3)),
+        (ValueError, "x must", lambda f: f.predict([0, 1], np.full((2, 3), 1e308))),
+        (ValueError, "x must", lambda f: f.predict(4, np.full(3, 1e160))),
         (ValueError, "user must be at most 4, got 5", lambda f: f.posterior(5)),
         (ValueError, "X must have shape", lambda f: f.pull([1], np.ones((0, 3)))),
         (TypeError, "users must be a whole number", lambda f: f.pull([1.0], X3)),

@@ -348,7 +348,7 @@ def test_bad_arguments():
             results().paired("a", level=level)
 
 
-@pytest.mark.parametrize("best", [np.ones(60), np.ones(3)])
+@pytest.mark.parametrize("best", [np.ones(60), np.ones(3), [[1, 2], [3]]])
 def test_the_best_reward_goes_with_arms_and_rounds(best):
     arms = None if len(best) == 60 else np.zeros((3, 2, 60), dtype=int)
     regret = np.ones((3, 2, 60))

@@ -95,11 +95,16 @@ def _whole_numbers(name, values, least):
     return np.array(numbers, dtype=np.int64)
 
 
-def _check_shape(name, table, shape):
+def _shape_of(table):
+    """In words, since rows of unequal length have none."""
     try:
-        seen = str(np.shape(table))
+        return str(np.shape(table))
     except ValueError:
-        seen = "rows of unequal length"
+        return "rows of unequal length"
+
+
+def _check_shape(name, table, shape):
+    seen = _shape_of(table)
     if seen != str(shape):
         raise ValueError(
             f"{name} must have shape (trials, policies, rounds) = {shape}, got {seen}"
@@ -166,12 +171,13 @@ class Results:
         for name, table in tables.items():
             if table is not None:
                 _check_shape(name, table, shape)
-        best = self.best_reward
-        if best is not None and (self.arms is None or np.shape(best) != shape[2:]):
-            raise ValueError(
-                f"best_reward must have shape {shape[2:]} and go with arms, got shape "
-                f"{np.shape(best)}{' and no arms' if self.arms is None else ''}"
-            )
+        if self.best_reward is not None:
+            seen = _shape_of(self.best_reward)
+            if self.arms is None or seen != str(shape[2:]):
+                raise ValueError(
+                    f"best_reward must have shape {shape[2:]} and go with arms, got "
+                    f"{seen}{' and no arms' if self.arms is None else ''}"
+                )
         checked = {"policies": names, "trials": trials, "rounds": rounds}
         regret = _validate.finite_array("regret", self.regret)
         if getattr(self.regret, "dtype", None) != np.float64:

@@ -12,7 +12,12 @@ from wsbnb.fleet.turns import Turns
 from wsbnb.kernels import estimate, fleet, memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.theory import outside_on_purpose
-from wsbnb.posterior import _TOO_LARGE, WSBPosterior, checked_prior
+from wsbnb.posterior import (
+    _TOO_LARGE,
+    WSBPosterior,
+    _refuse_beyond,
+    checked_prior,
+)
 
 
 class Users:
@@ -133,8 +138,12 @@ class Users:
             X = _validate.matrix("x", rows, len(who), self._dim)
             work, sums = self._scratch(1)
             out = np.empty((len(who), 2))
-            sound(fleet.predict(self._prior, self._users, work, sums, who, X, out))
-            return out[:, 0].copy(), np.sqrt(out[:, 1])
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                so = fleet.predict(self._prior, self._users, work, sums, who, X, out)
+            sound(so)
+            mean, variance = out.T.copy()
+            _refuse_beyond("x", mean, variance)
+            return mean, np.sqrt(variance)
 
     def posterior(self, user: int) -> WSBPosterior:
         """What is known of one user, as an object of its own.
