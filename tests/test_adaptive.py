@@ -544,6 +544,14 @@ def test_a_member_without_a_posterior_is_noticed():
     assert not policy._is_sound()
 
 
+def test_grids_at_their_ends():
+    assert wsbnb.discount_grid(1, dim=1).tolist() == [1.0]
+    assert wsbnb.discount_grid(2, dim=1).tolist() == [0.5, 1.0]
+    assert len(wsbnb.discount_grid(10**6, size=256)) == 256
+    with pytest.raises(ValueError, match="size must be at most 256, got 257"):
+        wsbnb.discount_grid(10**6, size=257)
+
+
 def test_there_are_at_most_256_members():
     base, grid = zoo.make("WSBLinTS"), np.linspace(0.5, 1.0, 257)
     assert len(mixture(base, discounts=grid[1:]).discounts) == 256

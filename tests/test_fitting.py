@@ -312,6 +312,7 @@ def test_random_log_of_a_data_set():
         ({"holdout": "x"}, TypeError, "holdout"),
         ({"X": np.ones((20, 2)) * 1e200}, ValueError, "X"),
         ({"rewards": np.linspace(-1e155, 1e155, 20)}, ValueError, "rewards must be at"),
+        ({"rewards": np.linspace(-1e155, 0.0, 20)}, ValueError, "rewards must be at"),
     ],
 )
 def test_bad_arguments_are_named(change, error, word):

@@ -107,7 +107,7 @@ TESTS = {
     "adaptive/changes.py": ["changes", *ADAPTIVE],
     "adaptive/grid.py": ADAPTIVE,
     "adaptive/master.py": ["master", *ADAPTIVE],
-    "adaptive/mixture.py": ADAPTIVE,
+    "adaptive/mixture.py": [*ADAPTIVE, "propensities"],
     "adaptive/surprise.py": ADAPTIVE,
     "fleet/base.py": ["fleet"],
     "fleet/events.py": ["fleet"],

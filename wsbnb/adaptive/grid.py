@@ -40,9 +40,7 @@ def discount_grid(horizon: int, size: int = 8, dim: int = 1) -> np.ndarray:
     [0.9, 0.99, 0.999, 1.0]
     """
     T = _validate.integer("horizon", horizon)
-    size = _validate.integer("size", size, minimum=2)
-    if size > MOST:
-        raise ValueError(f"size must be at most {MOST}, got {size}")
+    size = _validate.integer("size", size, minimum=2, maximum=MOST)
     shortest = min(SHORTEST * _validate.integer("dim", dim), T)
     memories = np.geomspace(shortest, T, size - 1)
     finite = 1.0 - 1.0 / memories[memories > 1.0]
