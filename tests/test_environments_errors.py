@@ -1,5 +1,7 @@
 """Environments refuse bad input, in words that name it."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -196,12 +198,11 @@ def test_norms_at_the_bound_are_accepted():
             make(we.GivenPath(rows * unit * (1 + 1e-8)), param_bound=0.37 * unit)
 
 
-def played(noise=None, rewards=None):
-    """The final regret in a world whose rules are not ours."""
-    rules = {"noise": noise or we.GaussianNoise(0.5)}
-    rules |= {} if rewards is None else {"rewards": rewards}
-    path = we.StationaryPath()
-    env = we.Environment(path, we.FixedArms(5), horizon=40, dim=3, **rules)
+def played(**own):
+    """The final regret in a world some of whose rules are not ours."""
+    rules = {"noise": we.GaussianNoise(0.5), "arms": we.FixedArms(5)}
+    rules |= {"path": we.StationaryPath()} | own
+    env = we.Environment(horizon=40, dim=3, **rules)
     policy = zoo.make("LinTS")
     return wsbnb.simulate([policy], env, trials=1, progress=False).regret[0, 0, -1]
 
@@ -227,13 +228,105 @@ class Narrow(we.RewardRule):
 
 def test_what_your_own_rules_return_is_checked():
     """Compiled rounds would read beyond arrays that are too short."""
-    assert played(Own(lambda x: x.tolist())) == played()
+    assert played(noise=Own(lambda x: x.tolist())) == played()
     for change, words in (
         (lambda x: x[:-1], "must have length 40, got 39"),
         (lambda x: np.append(x, 0.0), "must have length 40, got 41"),
         (lambda x: x * np.nan, "must be finite"),
     ):
         with pytest.raises(ValueError, match=rf"noise.sample\(rng, n\) {words}"):
-            played(Own(change))
+            played(noise=Own(change))
     with pytest.raises(ValueError, match=r"rewards.means\(products\) must have 5 col"):
         played(rewards=Narrow())
+
+
+class OwnArms(we.ArmRule):
+    """Fixed arms, or those of each round, by a function of an array of normals."""
+
+    def __init__(self, change, rounds=(), fixed=False):
+        self.change, self.rounds, self._fixed = change, rounds, fixed
+
+    @property
+    def fixed(self):
+        return self._fixed
+
+    def blocks(self, rng, horizon, dim, bound, size):
+        return [self.change(rng.standard_normal((*self.rounds, dim, 5)))]
+
+
+def same(array):
+    return array
+
+
+def test_what_your_own_arms_are_is_checked():
+    seed = we.StationaryPath(), OwnArms(same), we.GaussianNoise(0.5)
+    drawn = next(we.Environment(*seed, 40, 3).world(0).blocks(40)).arms
+    plain = played(arms=OwnArms(same))
+    assert played(arms=OwnArms(lambda x: x.tolist())) == plain
+    assert played(arms=OwnArms(np.asfortranarray)) == plain
+    assert played(arms=OwnArms(same, fixed=True)) == plain
+    assert played(arms=OwnArms(same, (40,))) != plain and drawn.shape == (3, 5)
+    flat, cube = r"must have shape \(3, K\) or \(40, 3, K\), got ", (40,)
+    for rule, words in (
+        (OwnArms(lambda x: x[:2]), flat + r"\(2, 5\)"),
+        (OwnArms(lambda x: x[0]), flat + r"\(5,\)"),
+        (OwnArms(lambda x: x[:, :0]), flat + r"\(3, 0\)"),
+        (OwnArms(lambda x: x[:-1], cube), flat + r"\(39, 3, 5\)"),
+        (OwnArms(lambda x: x[:, :2], cube), flat + r"\(40, 2, 5\)"),
+        (OwnArms(same, cube, fixed=True), r"must have shape \(3, K\), got \(40"),
+        (OwnArms(lambda x: x * np.inf), "must be finite"),
+    ):
+        with pytest.raises(ValueError, match="arms.blocks for rounds 0 to 39 " + words):
+            played(arms=rule)
+
+
+def test_your_own_arms_reach_to_the_end_and_stay_as_many():
+    parts = we.StationaryPath(), we.GaussianNoise(0.5)
+    for blocks, words in (
+        ([np.ones((3, 5))], "arms.blocks for rounds 20 to 39 must yield an array"),
+        ([np.ones((3, 5)), np.ones((3, 4))], r"20 to 39 must have shape \(3, 5\)"),
+        ([np.ones((3, 5)), np.ones((20, 3, 4))], r"or \(20, 3, 5\), got \(20, 3, 4"),
+    ):
+        rule = OwnArms(same)
+        rule.blocks = lambda *_, blocks=blocks: iter(blocks)
+        env = we.Environment(parts[0], rule, parts[1], horizon=40, dim=3)
+        with pytest.raises(ValueError, match=words):
+            list(env.world(0).blocks(20))
+
+
+class OwnPath(we.PathRule):
+    """A constant parameter, by a function of what it should be."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def realise(self, seed, horizon, dim, bound):
+        path = we.StationaryPath().realise(seed, horizon, dim, bound)
+        right, change = path.parameters, self.change
+        return types.SimpleNamespace(
+            parameters=lambda *rounds: change(right(*rounds)),
+            variation=0.0,
+            change_points=[],
+        )
+
+    def variation(self, horizon, dim, bound):
+        return 0.0
+
+
+def test_what_your_own_path_gives_is_checked():
+    assert played(path=OwnPath(lambda x: x.tolist())) == played()
+    for change, words in (
+        (lambda x: x[:-1], "must have 40 rows"),
+        (lambda x: x[:, :2], "must have 3 columns"),
+        (lambda x: x[0], "must be a non-empty matrix"),
+        (lambda x: x * np.nan, "must be finite"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"parameters\(0, 40\) of the path {words}"
+        ):
+            played(path=OwnPath(change))
+    env = we.Environment(
+        OwnPath(same), we.FixedArms(5), we.GaussianNoise(0.5), horizon=40, dim=3
+    )
+    assert env.world(0).parameters(7, 7).shape == (0, 3)
+    assert env.world(0).parameters(7, 9).shape == (2, 3)

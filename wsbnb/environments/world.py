@@ -251,7 +251,15 @@ class World:
         stop = validate.integer("stop", stop, minimum=start)
         if stop > self.horizon:
             raise ValueError(f"stop must be at most {self.horizon}, got {stop}")
-        return self._path.parameters(start, stop)
+        return self._parameters(start, stop)
+
+    def _parameters(self, start, stop):
+        """Rounds of the path, checked: compiled code would read beyond a short one."""
+        rows = self._path.parameters(start, stop)
+        if start == stop:
+            return rows
+        name = f"parameters({start}, {stop}) of the path"
+        return validate.matrix(name, rows, stop - start, self.dim)
 
     def blocks(self, size: int = 1024) -> Iterator[Block]:
         """Iterate over all rounds in blocks of `size` (the last may be shorter).
@@ -272,23 +280,40 @@ class World:
 
     def _blocks(self, size):
         env = self.environment
-        arms = env.arms.blocks(
-            stream(self._child(_ARMS)), self.horizon, self.dim, env.arm_bound, size
+        sets = iter(
+            env.arms.blocks(
+                stream(self._child(_ARMS)), self.horizon, self.dim, env.arm_bound, size
+            )
         )
         noise = stream(self._child(_NOISE))
-        # Fixed arms repeat without end, so the rounds decide where to stop.
-        rounds = spans(self.horizon, size)
-        for (start, stop), block_arms in zip(rounds, arms, strict=False):
+        count = None
+        for start, stop in spans(self.horizon, size):
+            arms = self._arms(next(sets, None), start, stop, count)
+            count = arms.shape[-1]
             yield Block(
                 start,
-                self._path.parameters(start, stop),
-                block_arms,
+                self._parameters(start, stop),
+                arms,
                 validate.vector(
                     "noise.sample(rng, n)",
                     env.noise.sample(noise, stop - start),
                     dim=stop - start,
                 ),
             )
+
+    def _arms(self, arms, start, stop, count):
+        """The arms of some rounds, as many as before, checked for the same reason."""
+        name = f"arms.blocks for rounds {start} to {stop - 1}"
+        if arms is None:
+            raise ValueError(f"{name} must yield an array, got no more")
+        if not _is_plain(arms):
+            arms = validate.finite_array(name, arms)
+        shape = (stop - start, self.dim, count or "K")
+        allowed = [shape[1:]] if self.environment.arms.fixed else [shape[1:], shape]
+        if not any(_fits(arms.shape, one) for one in allowed):
+            words = " or ".join(str(one).replace("'", "") for one in allowed)
+            raise ValueError(f"{name} must have shape {words}, got {arms.shape}")
+        return arms
 
     def generator(self, name: str) -> Generator:
         """A fresh generator for a named purpose, such as "exploration" or "prior".
@@ -311,6 +336,19 @@ class World:
 
     def _child(self, number):
         return child(self.seed, _BRANCH, number)
+
+
+def _fits(shape, wanted):
+    """Whether a shape is as wanted, with any positive number for the last axis."""
+    *rest, last = wanted
+    same = shape == wanted if last != "K" else shape[:-1] == tuple(rest)
+    return same and 0 not in shape
+
+
+def _is_plain(array):
+    """Whether compiled code can read an array as it is."""
+    plain = type(array) is np.ndarray and array.dtype == np.float64
+    return plain and array.flags.c_contiguous and np.isfinite(np.vdot(array, array))
 
 
 def _seed_sequence(seed):
