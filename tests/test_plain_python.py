@@ -39,7 +39,8 @@ def run(*command, **variables):
 
 @pytest.mark.parametrize("name", FILES)
 def test_plain_python(name):
-    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    plugins = ("cacheprovider", "xdist", "nbmake")  # the last takes seconds to import
+    options = ["-q", "-x", *(f"-pno:{plugin}" for plugin in plugins)]
     command = [sys.executable, "-m", "pytest", *options, f"tests/test_{name}.py"]
     command += ["-k", FILES[name]]
     done = run(*command, NUMBA_DISABLE_JIT="1")

@@ -89,13 +89,15 @@ def main():
     start = time.monotonic()
     BUILD.mkdir(exist_ok=True)
     chapters = [*notebook_options(), *build_book.notebooks()]
-    core = [*(f"--ignore={path}" for path in PAGES), ROOT / "tests", ROOT / "wsbnb"]
+    plain = ["-p", "no:nbmake"]  # every worker takes seconds to import it
+    core = [*plain, *(f"--ignore={path}" for path in PAGES)]
+    core += [ROOT / "tests", ROOT / "wsbnb"]
     core += ["--no-loadscope-reorder"]  # tests/conftest.py starts the slow files first
     results = {"notebooks": pytest("notebooks", "worksteal", cores(), *chapters)}
     with book_being_built() as build:
         results["core"] = pytest("core", "loadfile", cores(), *core)
     # Pages wait a lot: one worker more than there are cores.
-    results["pages"] = pytest("pages", "worksteal", cores() + 1, *PAGES)
+    results["pages"] = pytest("pages", "worksteal", cores() + 1, *plain, *PAGES)
     print(f"\nstrict build: {'FAILED' if build.returncode else 'ok'}")
     for name, (_, report) in results.items():
         print(f"{name + ':':13} {in_words(counts(report))}")
