@@ -164,6 +164,35 @@ def test_extreme_numbers_survive(tmp_path):
     assert_same_bits(policy, through_file(policy, tmp_path))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_policy_that_knows_one_direction_only_is_read(seed, tmp_path):
+    """Rounding in the direction that is known exceeds what is known of the others."""
+    x = np.random.default_rng(seed).standard_normal(3)
+    policy = wsbnb.WSBLinUCB(
+        **{**zoo.settings("WSBLinUCB", 3), "prior_cov": np.eye(3), "noise_std": 1e-4}
+    )
+    policy.update(np.repeat(x[None], 30, axis=0), np.full(30, 0.3))
+    assert_same_bits(policy, through_file(policy, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["WSBLinTS", "SWLinUCB", "DLinUCB"])
+def test_the_last_rounds_of_a_clock_are_read(name, tmp_path):
+    """Time ends at 2**52; observations may follow, and the file must not be lost."""
+    policy = zoo.make(name)
+    policy.decay(2.0**52)
+    with pytest.raises(ValueError, match="steps must lead to round"):
+        policy.decay(1.0)
+    play(policy, 1)
+    assert_same_bits(policy, through_file(policy, tmp_path))
+
+
+def test_an_oracle_may_be_sent_to_any_round(tmp_path):
+    policy = zoo.make("Oracle")
+    for _ in range(2):
+        policy.decay(2**53)
+    assert_same_bits(policy, through_file(policy, tmp_path))
+
+
 @wsbnb.register
 class Remembering(wsbnb.Policy):
     """A policy of one's own that can be saved."""

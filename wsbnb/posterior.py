@@ -296,11 +296,7 @@ class WSBPosterior:
         fractional = isinstance(rule, kinds)
         if not fractional and steps != int(steps):
             raise ValueError(f"steps must be a whole number here, got {steps!r}")
-        if self.rounds + steps > LONGEST_TIME:
-            raise ValueError(
-                f"steps must lead to round {LONGEST_TIME} at most, got {steps!r} in "
-                f"round {self.rounds:g}"
-            )
+        check_time(self.rounds, steps)
         self._attempt(exploration, self._let_pass, steps, exploration)
 
     def _let_pass(self, steps, exploration):
@@ -446,7 +442,10 @@ class WSBPosterior:
             squares = _validate.covariance("state squares", stored["squares"], dim=d)
             fresh.squares[...] = memory.packed(squares)
         if fresh.bound is not None:
-            fresh.bound[...] = self._checked_bound(stored["bound"], P)
+            # Terms of a sum are rounded, in all directions as in the largest one.
+            terms = d + fresh.counts[estimate.WEIGHT_SUM]
+            rounding = 1e-13 * terms * np.trace(P) * np.eye(d)
+            fresh.bound[...] = self._checked_bound(stored["bound"], P + rounding)
         if fresh.ring is not None:
             _restore_ring(fresh.ring, stored["ring"], d)
         if self._rule is None:
@@ -475,8 +474,9 @@ class WSBPosterior:
         slack = 1e-9 * (1.0 + total)
         rises = P - memory.precision_of(self._prior.sums)
         known = rises.max() > 1e-6 * P.max()
-        # Weights are at most 1, and without weights nothing is known.
-        sound = clock <= LONGEST_TIME and squares <= total + slack
+        # Weights are at most 1, and without weights nothing is known. Observations
+        # move a clock that may pass no more time, until it does not notice them.
+        sound = clock <= 2 * LONGEST_TIME and squares <= total + slack
         sound = sound and total**2 + slack >= squares and (total > 0.0 or not known)
         if self._state.ring is not None:
             held = self._state.ring.held.sum()
@@ -820,6 +820,15 @@ class WRLS(WSBPosterior):
 LONGEST_TIME = 2**52
 #: Larger dimensions are a mistake, or a file that wants to fill the memory.
 LARGEST_DIM = 2**15
+
+
+def check_time(rounds: float, steps: float) -> None:
+    """Refuse steps after which a clock would not notice the next one."""
+    if rounds + steps > LONGEST_TIME:
+        raise ValueError(
+            f"steps must lead to round {LONGEST_TIME} at most, got {steps!r} in "
+            f"round {rounds:g}"
+        )
 
 
 def checked_prior(

@@ -11,6 +11,7 @@ from wsbnb.adaptive.grid import MOST, checked_discounts
 from wsbnb.kernels import bank, memory
 from wsbnb.policies.base import LinearPolicy
 from wsbnb.policies.saving import register
+from wsbnb.posterior import check_time
 
 #: Memories of 10, 20, 50, 100, 200 and 500 rounds, and of all.
 DISCOUNTS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 1.0)
@@ -279,6 +280,7 @@ class ChangePoints(AdaptivePolicy):
         if steps == 0.0:
             return
         with self._turn:
+            check_time(self.rounds, steps)
             bank.let_pass(
                 self._master,
                 self._prior,

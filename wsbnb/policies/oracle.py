@@ -105,4 +105,4 @@ class Oracle(Policy):
         return {"clock": self._clock}
 
     def _set_state(self, state):
-        self._clock = _validate.integer("clock", state["clock"], minimum=0)
+        self._clock = _validate.integer("clock", state["clock"], 0, maximum=None)
