@@ -64,6 +64,10 @@ def test_names_come_from_an_update_or_by_hand():
     for bad in (["a", "b"], ["a", "a", "b"], [1, 2, 3]):
         with pytest.raises(ValueError, match="feature_names must be 3 different"):
             policy.feature_names = bad
+    for bad in ("abc", 3):  # a word is not a list of its letters
+        with pytest.raises(TypeError, match="feature_names must be a list"):
+            policy.feature_names = bad
+    assert policy.feature_names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("name", ["WSBLinTS", "Oracle", "ChangePoints"])

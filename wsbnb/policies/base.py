@@ -260,7 +260,7 @@ class Policy:
         if names is None:
             self._feature_names = None
             return
-        given = tuple(names)
+        given = tuple(_validate.several("feature_names", names))
         dim = getattr(self, "dim", None)
         strings = all(isinstance(name, str) for name in given)
         if not strings or len(set(given)) < len(given) or dim not in (None, len(given)):
