@@ -74,6 +74,14 @@ def test_a_wrong_noise_level_is_mentioned_once(kind, factor, word):
         assert os.path.basename(caught[0].filename) == "test_theory.py"
 
 
+def test_misses_whose_squares_overflow_are_mentioned_as_others_are():
+    """NumPy's warning came instead, and where warnings are errors half an update."""
+    rewards = 1e160 * (-1.0) ** np.arange(300)
+    with pytest.warns(wsbnb.TheoryWarning, match="far below the residuals") as caught:
+        sampler(0.4).update(np.tile([1.0, 0.0], (300, 1)), rewards)
+    assert len(caught) == 1
+
+
 def test_a_change_point_is_not_taken_for_noise():
     """A jump of many standard deviations that the discount can follow."""
 
