@@ -438,6 +438,18 @@ def test_weights_survive_the_impossible():
     assert np.isfinite(policy._own).all()
 
 
+@pytest.mark.parametrize("reward", [1e4, 1e8, 1e12])
+def test_weights_of_an_outlier_within_a_round_sum_to_one(reward, tmp_path):
+    """They had lost their digits beside its log likelihood, and no file was read."""
+    policy = changes(zoo.make("WSBLinTS"))
+    policy.update(np.ones(3), reward, decay=False)  # all members expect the same
+    sums = np.exp(memory.beliefs(policy._own, 6).log_weights).sum()
+    assert sums == pytest.approx(1.0, rel=1e-9)
+    policy.save(tmp_path / "policy.json")
+    again = wsbnb.load(tmp_path / "policy.json")
+    np.testing.assert_equal(again._get_state(), policy._get_state())
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [

@@ -54,6 +54,8 @@ NOBODY, EVERYBODY, EVERYBODY_AFTERWARDS, NEWCOMER = -1, -2, -3, -4
 
 #: Log weights are kept above this: ``exp`` of it is a number still.
 LIGHTEST = -700.0
+#: Beyond this logs of weights have lost digits, and are brought to size once more.
+FAR = -1e6
 #: What `Changes` knows after the log weights and the births of n members, from 2 n on;
 #: the last is the variance of the noise in units of the given one.
 AGE, SINCE, ALARMS, LOST, NOISE = range(5)
@@ -272,6 +274,15 @@ def _log_total(own, n):
 
 
 @inlined
+def _normalise(own, n):
+    """Let weights sum to one; return the log of what they summed to."""
+    total = _log_total(own, n)
+    for j in range(n):
+        own[j] = max(own[j] - total, LIGHTEST)
+    return total
+
+
+@inlined
 def _heaviest(own, n, born_after):
     """The heaviest member born after a round, and what all of these weigh."""
     best, total = -1, 0.0
@@ -345,9 +356,8 @@ def _credit_changes(master, own, n, expected, reward, steps):
     for j in range(n):
         expected[VARIANCE, j] *= own[2 * n + NOISE]
         own[j] += log_density(expected, j, reward)
-    total = _log_total(own, n)
-    for j in range(n):
-        own[j] = max(own[j] - total, LIGHTEST)
+    if _normalise(own, n) < FAR:
+        _normalise(own, n)
     _learn_noise(master, own, n, expected, reward)
     _sound_alarm(own, n)
     return bear(master, own, n, steps) if steps > 0.0 else NOBODY
