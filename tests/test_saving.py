@@ -175,6 +175,13 @@ def test_a_policy_that_knows_one_direction_only_is_read(seed, tmp_path):
     assert_same_bits(policy, through_file(policy, tmp_path))
 
 
+def test_a_random_walk_before_the_first_reward_is_read(tmp_path):
+    """Its precision falls; entries beside the diagonal may rise."""
+    policy = zoo.make("RandomWalkLinTS", prior_cov=np.eye(3) + 0.5)
+    policy.decay(10)
+    assert_same_bits(policy, through_file(policy, tmp_path))
+
+
 @pytest.mark.parametrize("name", ["WSBLinTS", "SWLinUCB", "DLinUCB"])
 def test_the_last_rounds_of_a_clock_are_read(name, tmp_path):
     """Time ends at 2**52; observations may follow, and the file must not be lost."""

@@ -473,7 +473,7 @@ class WSBPosterior:
         clock, total, squares = self._state.counts.tolist()
         slack = 1e-9 * (1.0 + total)
         rises = P - memory.precision_of(self._prior.sums)
-        known = rises.max() > 1e-6 * P.max()
+        known = np.diag(rises).max() > 1e-6 * P.max()  # others rise in a random walk
         # Weights are at most 1, and without weights nothing is known. Observations
         # move a clock that may pass no more time, until it does not notice them.
         sound = clock <= 2 * LONGEST_TIME and squares <= total + slack
