@@ -116,6 +116,23 @@ def test_a_device_or_a_pipe_is_written_to(tmp_path):
         assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names of open files")
+def test_a_file_that_is_open_already_is_appended_to(tmp_path):
+    """`--out /dev/stdout >> tables.csv` replaced what the file had held before."""
+    path = tmp_path / "tables.csv"
+    path.write_bytes(b"old,")
+    with path.open("ab") as file:
+        for name in (f"/dev/fd/{file.fileno()}", tmp_path / "link"):
+            if name == tmp_path / "link":
+                name.symlink_to(f"/dev/fd/{file.fileno()}")
+            assert str(_files.replace_file(name, b"new", b",")) == str(name)
+        file.write(b"later")
+    assert path.read_bytes() == b"old,new,new,later" and hidden(tmp_path) == []
+    with pytest.raises(OSError, match="/dev/fd/999") as caught:
+        _files.replace_file("/dev/fd/999", b"new")
+    assert caught.value.errno == errno.EBADF
+
+
 def test_a_name_of_any_length(tmp_path):
     """As long as a name may be; the hidden one must not be longer."""
     for name in ("a" * 250, "ü" * 120):

@@ -24,7 +24,8 @@ def replace_file(path: FilePath, *data: Any) -> Path:
 
     A link stays a link: the file it leads to is replaced, and keeps its permissions
     and its owner; if it may not be written, nothing is. A device or a pipe has no
-    content to replace, so it is written to.
+    content to replace, so it is written to, as is what is open already: behind
+    ``/dev/stdout`` there may be a file that a shell appends to.
 
     Parameters
     ----------
@@ -51,8 +52,9 @@ def replace_file(path: FilePath, *data: Any) -> Path:
     if path.is_dir():
         raise IsADirectoryError(f"path must name a file, got the folder {path}")
     try:
-        if path.exists() and not path.is_file():
-            with path.open("wb") as file:
+        number = _open_already(path)
+        if number is not None or (path.exists() and not path.is_file()):
+            with open(path if number is None else os.dup(number), "wb") as file:
                 file.writelines(data)
             return path
         place = Path(os.path.realpath(path))
@@ -61,6 +63,16 @@ def replace_file(path: FilePath, *data: Any) -> Path:
         # Say where the file was to be, not the hidden name of its first half.
         raise type(error)(error.errno, error.strerror, str(path)) from error
     return place
+
+
+def _open_already(path):
+    """The number of an open file of this process that `path` names, or None."""
+    link = path.parent / os.readlink(path) if path.is_symlink() else path
+    for name in (path, link):
+        folder = os.path.realpath(name.parent)
+        if folder in (f"/proc/{os.getpid()}/fd", "/dev/fd") and name.name.isdigit():
+            return int(name.name)
+    return None
 
 
 def _replace(place, data):
