@@ -412,9 +412,10 @@ def test_no_digit_of_the_settings_can_be_changed_unnoticed(tmp_path):
 
 def test_a_long_line_of_settings_is_read(tmp_path):
     """A prior of 1000 features takes nine megabytes of text."""
-    settings = {"dim": 2, "prior_mean": [0.0, 1.0], "prior_cov": [0.25] * 2**20}
+    d = 1000
+    settings = {"dim": d, "prior_mean": [0.25] * d, "prior_cov": [[0.25] * d] * d}
     nobody = np.empty(0, dtype=np.int64)
-    files.write(tmp_path / "wide", settings, nobody, memory.new_users(3, 2))
+    files.write(tmp_path / "wide", settings, nobody, memory.new_users(3, d))
     header, _, users = files.read(tmp_path / "wide")
     assert settings.items() <= header.items() and len(users.rows) == 3
 
@@ -450,6 +451,7 @@ DEEP = '{"a": ' * 50_000 + "1" + "}" * 50_000
         (2, {"prior_mean": None}, "'prior_mean'"),
         (2, {"prior_mean": [1.0, [2.0], 3.0]}, "is not a whole fleet file"),
         (2, {"noise_std": None}, "noise_std"),
+        (0, {"prior_mean": [0.0] * 99, "prior_cov": 1.0, "dim": 99}, "not 99 rows"),
         (2, {"discount": None}, "discount"),
         (2, {"text": DEEP}, "is not a whole fleet file: maximum recursion"),
     ],

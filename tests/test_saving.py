@@ -12,6 +12,7 @@ import pytest
 import wsbnb
 from tests import zoo
 from wsbnb import exploration
+from wsbnb.adaptive.master import Master
 from wsbnb.exploration import Optimism, RandomisedOptimism, Thompson
 from wsbnb.policies import saving
 from wsbnb.weights import CustomWeights, Exponential, Polynomial, Restart, SlidingWindow
@@ -542,6 +543,25 @@ def test_hostile_parts(part, changes, tmp_path):
     content = json.loads(path.read_text())
     content["params"][part].update(changes)
     refuse_signed(path, content)
+
+
+@pytest.mark.parametrize("name", ["WSBLinTS", "window", "Master"])
+@pytest.mark.parametrize("state", ["short", "padded"])
+def test_a_long_prior_takes_no_memory(name, state, tmp_path):
+    """Longer ones would take days and gigabytes; a file of theirs holds a matrix."""
+    if name == "Master":
+        policy = Master(zoo.make("WSBLinUCB"), horizon=99, rng=0)
+    else:
+        policy = make(name)
+    path = tmp_path / "policy.json"
+    policy.save(path)
+    content = json.loads(path.read_text())
+    words = content["params"]
+    words = words.get("posterior", words.get("base", words))
+    words.update(prior_mean=[0.0] * 3000, prior_cov=1.0)
+    if state == "padded":
+        content["state"]["more"] = "x" * 5000
+    assert "prior_mean cannot have size 3000" in refuse_signed(path, content)
 
 
 def spoiled(array, index, value):

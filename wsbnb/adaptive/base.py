@@ -24,6 +24,7 @@ class AdaptivePolicy(Policy):
     """
 
     compiled = True
+    _keeps_matrix = True
 
     def _begin(self, base, discounts, rng):
         super().__init__(rng)

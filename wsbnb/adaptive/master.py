@@ -69,6 +69,7 @@ class Master(Policy):
     """
 
     name = "MASTER"
+    _keeps_matrix = True
 
     def __init__(
         self,

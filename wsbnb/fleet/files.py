@@ -44,6 +44,8 @@ def read(path):
         dim = _validate.integer("dim", header["dim"])
         if np.shape(header["prior_mean"]) != (dim,):
             raise ValueError(f"its prior mean has not {dim} entries")
+        if np.shape(header["prior_cov"]) != (dim, dim):
+            raise ValueError(f"its prior covariance has not {dim} rows and columns")
         parts = _parts(memoryview(raw)[end + 1 :], count, dim)
         if _digest(header, parts) != header["sha256"]:
             raise ValueError("it was damaged or changed: its checksum does not fit")

@@ -47,6 +47,9 @@ class Policy:
     #: Whether `simulate` may play the compiled round instead of `pull` and `update`.
     compiled = False
 
+    #: Whether a file of it holds as many numbers as a matrix of its dimension.
+    _keeps_matrix = False
+
     def __init__(self, rng: Seed = None) -> None:
         self._turn = threading.RLock()
         self._set_generator(rng)
@@ -369,6 +372,7 @@ class LinearPolicy(Policy):
 
     name = "Linear policy"
     compiled = True
+    _keeps_matrix = True
 
     def __init__(
         self, posterior: WSBPosterior, exploration: Exploration, *, rng: Seed = None

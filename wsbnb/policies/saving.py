@@ -255,7 +255,8 @@ def _build(content):
     name = content["class"]
     if name not in list(_REGISTRY):
         raise ValueError(f"class {name!r} is not one of {sorted(_REGISTRY)}")
-    policy = _REGISTRY[name](**_settings(content["params"], content["state"]))
+    kind = _REGISTRY[name]
+    policy = kind(**_settings(kind, content["params"], content["state"]))
     policy._rng = _generator(content["rng"])
     policy._rng_start = _generator(content["rng_start"]).bit_generator.state
     policy._set_state(content["state"])
@@ -263,22 +264,23 @@ def _build(content):
     return policy
 
 
-def _settings(params, state):
+def _settings(kind, params, state):
     """The constructor's arguments; nothing is made that the file has no room for."""
     witness = len(json.dumps(state))
-    for name in ("dim", "length"):
-        if _largest(params, name) > witness:
-            raise ValueError(
-                f"{name} cannot be {_largest(params, name)} with so short a state"
-            )
+    side = math.sqrt(witness) if kind._keeps_matrix else witness
+    for name, room in (("dim", side), ("prior_mean", side), ("length", witness)):
+        size = _largest(params, name)
+        if size > room:
+            raise ValueError(f"{name} cannot have size {size} with so short a state")
     return {name: _rebuilt(value) for name, value in params.items()}
 
 
 def _largest(params, name):
-    """The largest value of a setting in nested settings."""
+    """The largest value or length of a setting in nested settings."""
     if not isinstance(params, dict):
         return 0
     own = params.get(name)
+    own = len(own) if isinstance(own, list) else own
     own = own if isinstance(own, int | float) else 0
     return max([own, *(_largest(value, name) for value in params.values())])
 
