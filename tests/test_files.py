@@ -204,6 +204,15 @@ def test_what_may_be_somebody_s_work_stays(tmp_path):
     assert other.exists()
 
 
+def test_a_writer_in_another_container_is_left_alone(tmp_path, monkeypatch):
+    """With the name of the same host, and a number that no process has here."""
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "readlink", lambda *_: "pid:[4026539999]")
+        theirs = tmp_path / f".a.{_files._host()}-{2**22 + 1}-{'0' * 32}"
+    theirs.touch()
+    assert _files.sweep(tmp_path) == []
+
+
 def test_what_cannot_be_swept_does_not_spoil_what_was_saved(tmp_path, monkeypatch):
     """In a shared folder others leave files that only they may remove."""
     left = tmp_path / f".a.{_files._host()}-{2**22 + 1}-{'0' * 32}"

@@ -145,7 +145,11 @@ def _is_abandoned(path, host, process):
 
 
 def _host():
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    """Where the number of a process means that process: a computer, or a container."""
+    numbering = ""
+    with contextlib.suppress(OSError):  # containers may share the name of their host
+        numbering = os.readlink("/proc/self/ns/pid")
+    return hashlib.sha256(f"{platform.node()}{numbering}".encode()).hexdigest()[:8]
 
 
 def _runs(process):
