@@ -340,7 +340,13 @@ def test_a_benchmark_is_read_from_a_name(tmp_path):
     kept.write(tmp_path)
     again = paper.read_benchmark(str(tmp_path))
     pd.testing.assert_frame_equal(again.means(), kept.means())
-    (tmp_path / "benchmark_scores.csv").write_text("a,b\n1,2\n")
+    rows = (tmp_path / "benchmark_scores.csv").read_text().splitlines(keepends=True)
+    cut = rows[-1].rpartition(",")[0] + "\n"
+    for text in ("a,b\n1,2\n", "".join(rows[:-1]), "".join([*rows[:-1], cut])):
+        (tmp_path / "benchmark_scores.csv").write_text(text)
+        with pytest.raises(ValueError, match="folder must hold what Benchmark.write"):
+            paper.read_benchmark(tmp_path)
+    (tmp_path / "benchmark_scores.csv").write_text("".join([*rows, rows[-1]]))
     with pytest.raises(ValueError, match="folder must hold what Benchmark.write has"):
         paper.read_benchmark(tmp_path)
     with pytest.raises(FileNotFoundError):

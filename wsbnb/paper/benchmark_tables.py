@@ -379,7 +379,25 @@ def _read(folder: Any) -> Benchmark:
     tuning = tuning.dropna(subset="regret").astype({"memory": float})
     tuning["row"] = tuning.index
     tuning = tuning.sort_values(["row", "memory"]).drop(columns="row")
-    return Benchmark(tuning.reset_index(drop=True), frames["scores"])
+    found = Benchmark(tuning.reset_index(drop=True), frames["scores"])
+    _check_whole(found)
+    return found
+
+
+def _check_whole(benchmark):
+    """Refuse tables from which rows, or the ends of rows, are missing."""
+    names, scores = ["world", "policy"], benchmark.scores
+    known = scores[names].drop_duplicates()
+    tuned = benchmark.tuning[names].drop_duplicates()
+    combinations = scores[[*names, "footing"]].nunique().prod()
+    whole = (
+        len(scores) == combinations
+        and not scores.duplicated([*names, "footing"]).any()
+        and not scores.filter(regex=r"^r\d+$").isna().any(axis=None)
+        and len(known) == len(tuned) == len(tuned.merge(known))
+    )
+    if not whole:
+        raise ValueError("a world or policy is missing, or a row is not whole")
 
 
 def benchmark_report(benchmark: Benchmark) -> str:
