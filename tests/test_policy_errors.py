@@ -123,6 +123,8 @@ def test_badly_conditioned_prior():
 
 # --- playing -------------------------------------------------------------------------
 
+HIDDEN = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+DAY = np.datetime64("2020-01-01")
 PULLS = [
     ([[1.0, NAN, 0.0]], ValueError, "X must be finite, got nan at index (0, 1)"),
     ([[1.0, 0.0, 0.0], [INF, 0.0, 0.0]], ValueError, "got inf at index (1, 0)"),
@@ -143,6 +145,12 @@ PULLS = [
     ([[1.0, 2.0, 3.0], [1.0]], TypeError, "X must be an array of real numbers"),
     ([[1.0, "a", 3.0]], TypeError, "X must be an array of real numbers"),
     (np.ones((2, 3)) * 1j, TypeError, "complex"),
+    ([HIDDEN, [1.0, 2.0, 3.0]], ValueError, "X must have no masked entries, got 1"),
+    ((EYE[0], [1.0, np.ma.masked, 3.0]), ValueError, "no masked entries, got 1"),
+    (EYE.astype(np.dtypes.StringDType()), TypeError, "text '1.0'"),
+    (np.array([[1.0, np.complex128(2j), 3.0]], dtype=object), TypeError, "complex128"),
+    (np.array([[1.0, DAY, 3.0]], dtype=object), TypeError, "datetime64 2020"),
+    (np.array([[1.0, DAY - DAY, 3.0]], dtype=object), TypeError, "timedelta64"),
 ]
 UPDATES = [
     ([1.0, NAN, 0.0], 1.0, ValueError, "x must be finite, got nan at index (1,)"),
@@ -177,6 +185,9 @@ UPDATES = [
         "x must have shape (3,) or (n, 3), got shape (2, 2)",
     ),
     (np.array([1j, 0, 0]), 1.0, TypeError, "complex"),
+    ([HIDDEN, HIDDEN], [1.0, 2.0], ValueError, "x must have no masked entries, got 2"),
+    (EYE, [1.0, np.ma.masked, 1.0], ValueError, "reward must have no masked entries"),
+    (EYE[0], DAY - DAY, TypeError, "reward must be a real number, got np.timedelta64"),
 ]
 
 

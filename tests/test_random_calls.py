@@ -159,6 +159,7 @@ def test_masked_numbers_of_users_arms_and_rounds_are_refused():
     chances = np.full((2, 3), 1.0 / 3.0)
     for call, name in (
         (lambda: fleet.pull(hidden, X), "users"),
+        (lambda: fleet.pull([0, 1], [np.ma.masked_equal(X, 1.0), X[:2]]), "X"),
         (lambda: fleet.update(hidden, X[:2], [1.0, 2.0]), "users"),
         (lambda: fleet.reset(hidden), "users"),
         (lambda: catalogue.dataset().rows(hidden), "index"),

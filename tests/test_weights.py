@@ -123,6 +123,13 @@ def test_whole_floats_are_whole_numbers():
     assert type(Restart(1e3).period) is int
 
 
+def test_half_floats_are_whole_numbers_and_times_are_none():
+    """2**53 is infinity for a float16, and the comparison would warn."""
+    assert SlidingWindow(np.float16(3)).length == 3
+    with pytest.raises(TypeError, match="length must be a whole number, got np.timed"):
+        SlidingWindow(np.timedelta64(3, "s"))
+
+
 def test_values_by_hand():
     np.testing.assert_allclose(Exponential(0.5).row(3), [0.25, 0.5, 1.0])
     np.testing.assert_array_equal(SlidingWindow(2).row(3), [0, 1, 1])

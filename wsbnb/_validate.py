@@ -39,7 +39,7 @@ def number(name: str, value: Any) -> float:
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+    if isinstance(value, _NO_NUMBERS) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {_shown(value)}")
     try:
         converted = float(value)
@@ -48,6 +48,10 @@ def number(name: str, value: Any) -> float:
     if not np.isfinite(converted):
         raise ValueError(f"{name} must be finite, got {_shown(value)}")
     return converted
+
+
+#: NumPy counts a span of time among the whole numbers.
+_NO_NUMBERS = bool | np.bool_ | np.timedelta64
 
 
 def _shown(value):
@@ -110,19 +114,18 @@ def integer(
     name: str, value: Any, minimum: int = 1, maximum: int | None = 2**53
 ) -> int:
     """A whole number from `minimum` to `maximum` (None: any); 1e4 is one, too."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(
-        value, bool | np.bool_
-    )
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, _NO_NUMBERS)
     if not whole:
         if not isinstance(value, float | np.floating) or value != np.floor(value):
             raise TypeError(f"{name} must be a whole number, got {_shown(value)}")
         if not np.isfinite(value):
             raise ValueError(f"{name} must be finite, got {value!r}")
-    if value < minimum:
+    exact = int(value)  # a float16 would have to make the limits its own, and warn
+    if exact < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {_shown(value)}")
-    if maximum is not None and value > maximum:
+    if maximum is not None and exact > maximum:
         raise ValueError(f"{name} must be at most {maximum}, got {_shown(value)}")
-    return int(value)
+    return exact
 
 
 def room(name: str, value: Any, numbers: int) -> None:
@@ -213,10 +216,26 @@ def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
 
 def unmasked(name: str, value: Any) -> None:
     """Refuse masked entries: whoever converts them would use what they hide."""
-    if np.ma.is_masked(value):
-        raise ValueError(
-            f"{name} must have no masked entries, got {np.ma.count_masked(value)}"
-        )
+    hidden = _hidden(value)
+    if hidden:
+        raise ValueError(f"{name} must have no masked entries, got {hidden}")
+
+
+def _hidden(value):
+    """How many entries are masked; NumPy forgets the masks of the rows of a list."""
+    if isinstance(value, np.ma.MaskedArray):
+        return int(np.ma.count_masked(value))
+    if not isinstance(value, list | tuple):
+        return 0
+    return sum(_hidden(row) for row in value if isinstance(row, _ROWS))
+
+
+_ROWS = list | tuple | np.ma.MaskedArray
+
+
+#: Among objects NumPy takes these for numbers: it counts years, and drops what is
+#: imaginary.
+_NO_REAL = np.complexfloating | np.datetime64 | np.timedelta64
 
 
 def finite_array(name: str, value: Any) -> Array:
@@ -235,9 +254,11 @@ def finite_array(name: str, value: Any) -> Array:
         kind = given.dtype.kind
         if kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError("complex numbers")
-        for word in given.flat if kind in "SUO" else ():
+        for word in given.flat if kind in "SUOT" else ():
             if isinstance(word, str | bytes):  # NumPy would read the text
                 raise TypeError(f"text {str(word)!r}")
+            if isinstance(word, _NO_REAL):
+                raise TypeError(f"{type(word).__name__} {word}")
         if kind in "mM":
             raise TypeError("times")
         if value is None:
@@ -290,6 +311,7 @@ def ragged(name: str, value: Any) -> tuple[Array, Any] | None:
     """Sets of arms of different sizes: all rows, and the sizes; None if it is none."""
     if not isinstance(value, list | tuple):
         return None
+    unmasked(name, value)
     try:
         sets = [np.asarray(part) for part in value]
     except ValueError:  # whoever takes it for an array will say what is wrong
