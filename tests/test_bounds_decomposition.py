@@ -112,3 +112,23 @@ def test_drift_and_prior_parts_stay_below_their_bounds():
 def test_bad_arguments_are_named(change, message):
     with pytest.raises(ValueError, match=message):
         error_parts(**(instance(0) | change))
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-160, 1e160])
+def test_no_unit_of_the_noise_is_too_small_or_too_large(unit):
+    """Arms, rewards and noise in another unit are the same problem."""
+    given = instance(0)
+    other = given | {k: unit * given[k] for k in ("X", "rewards", "noise_std")}
+    for one, same in zip(error_parts(**given), error_parts(**other), strict=True):
+        np.testing.assert_allclose(same, one, rtol=1e-10)
+    for two in (given, other):
+        del two["rewards"], two["prior_mean"]
+    np.testing.assert_allclose(
+        surrogate_mean(**other), surrogate_mean(**given), rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("reward", [0.0, 1e-200, 1e200])
+def test_norms_of_parts_whose_squares_are_no_doubles(reward):
+    parts = error_parts([[1.0]], [reward], [[0.0]], [0.0], [1.0], [0.0], 1.0, 1.0)
+    assert parts.norms["noise"] == pytest.approx(reward / 2**0.5, rel=1e-14, abs=0)

@@ -1,5 +1,7 @@
 """Drift bound: true drift parts by direct computation against every form."""
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -276,3 +278,45 @@ def test_the_first_step_is_felt_in_the_second_round():
     path, W = [[0.0], [1.0], [1.0]], np.tril(np.full((3, 3), 0.25))
     said = drift_bound_path(path, None, 2.0, 1.0, "sharp", weights=W)
     np.testing.assert_allclose(said, [0.0, 1.0, 1.0], rtol=1e-15)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-120, 1e120, 1e170])
+def test_no_unit_of_the_path_is_too_small_or_too_large(unit):
+    """Squares of its steps are beyond all doubles; the bound knows no unit."""
+    path, w = np.array([[0.0, 1.0], [4.0, -2.0], [1.0, -2.0]]), [0.5, 1.0]  # 5, then 3
+    expected = 2.0 * (0.5**0.5 * 5.0 + 1.5**0.5 * 3.0)
+    said = drift_bound(unit * path, w, 2.0, unit, "sharp")
+    assert said == pytest.approx(expected, rel=1e-14)
+    along = drift_bound_path(unit * path, 0.5, 2.0, unit, "sharp")
+    np.testing.assert_allclose(along, [0.0, 10.0, expected], rtol=1e-14)
+
+
+def test_the_worst_step_next_to_no_forgetting():
+    """The root of such a discount is no double, and neighbouring steps are equal."""
+    gamma, T = 1.0 - 2.0**-50, 3 * 2**50
+    with localcontext(prec=60):
+        g, k = Decimal(gamma), T // 3
+        root = g.sqrt()
+        sums = (1 - g**k) / (1 - g), (1 - root ** (T - k)) / (1 - root)
+        expected = float(sums[0].sqrt() * sums[1])
+    said = drift_sum_bound(1.0, T, 2, 1.0, 1.0, discount=gamma, form="sharp")
+    assert said == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    "form, B, sigma",
+    [
+        ("printed", 1e200, 1.0),
+        ("corrected", 1e200, 1.0),
+        ("corrected", 1.0, 1e-200),
+        ("sharp", 1e200, 1.0),
+        ("sharp", 1.0, 1e-200),
+    ],
+)
+def test_what_overflows_is_refused_where_infinity_has_a_meaning(form, B, sigma):
+    words = "must be less extreme: drift_sum_bound does not fit"
+    for rule in ({"discount": 0.9}, {"weights": np.tril(np.ones((9, 9)))}):
+        with pytest.raises(ValueError, match=words):
+            drift_sum_bound(B, 9, 2, 1e200, sigma, **rule, form=form)
+    with pytest.raises(ValueError, match="must be less extreme: drift_bound does not"):
+        drift_bound([[0.0], [1e300]], [1.0], 1e-200, 1e200, "sharp")  # no digits left

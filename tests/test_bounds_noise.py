@@ -198,3 +198,12 @@ def test_anytime_shares_by_hand():
 def test_before_the_first_round_no_weight_is_given():
     assert weight_sum(0.9, 0) == 0.0 and weight_sum(1.0, 0) == 0.0
     np.testing.assert_allclose(weight_sum(0.5, [0, 1, 2]), [0.0, 1.0, 1.5], rtol=1e-15)
+
+
+def test_a_square_without_digits_is_refused():
+    """The radius would be that of no observation at all."""
+    assert noise_radius_wrls(1, 1.0, 1e-300, 0.0, 0.0, 0.5, 1.0, "none") > 0.0
+    with pytest.raises(ValueError, match="must be less extreme: noise_radius_wrls"):
+        noise_radius_wrls(1, 1.0, 1e-300, 1e-170, 0.0, 0.5, 1e200, "none")
+    with pytest.raises(ValueError, match="must be less extreme: noise_radius does"):
+        noise_radius(1, 1e170, 1.0, 0.5, 1e300, 1e200, split="none")

@@ -198,3 +198,26 @@ def test_potential_bound_of_other_powers_by_hand(form):
 def test_width_constant_is_at_least_one():
     assert width_constant(np.diag([0.5, 0.1]), 2.0, 1.0) == 1.0
     assert width_constant(np.diag([5.0, 0.1]), 2.0, 1.5) == pytest.approx(45 / 16)
+
+
+@pytest.mark.parametrize("form", ["determinant", "trace"])
+def test_the_square_of_a_tiny_noise_is_zero_and_the_bound_is_not(form):
+    """It knows no unit of the arms but its own square."""
+    X, cov = np.array([[1.0, 0.2], [0.3, -0.9]]), np.diag([0.7, 0.2])
+    settings = dict(discount=0.8, form=form)
+    plain = potential_bound(X, cov, 1e-70, 1.1, **settings)
+    tiny = potential_bound(1e-100 * X, cov, 1e-170, 1.1e-100, **settings)
+    assert tiny == pytest.approx(1e-200 * plain, rel=1e-12)
+    plain = potential_sum(X, cov, 1e-70, weights=[[1.0, 0.0], [0.5, 1.0]])
+    tiny = potential_sum(1e-97 * X, cov, 1e-167, weights=[[1.0, 0.0], [0.5, 1.0]])
+    assert tiny == pytest.approx(1e-194 * plain, rel=1e-12)
+
+
+def test_what_overflows_is_refused_where_infinity_has_a_meaning():
+    with pytest.raises(ValueError, match="less extreme: potential_bound does not fit"):
+        potential_bound([[1e100]], [[1e200]], 1.0, 1e100, discount=0.9)
+    for wide in (1e-170, 1e170):
+        with pytest.raises(ValueError, match="must be less extreme: log_det"):
+            log_determinant_ratio(1e300, 1e100 * np.eye(2), 1.0, wide)
+        with pytest.raises(ValueError, match="must be less extreme: determinant_bound"):
+            determinant_bound(1e300, np.eye(1), 1.0, wide, "precision", log=True)

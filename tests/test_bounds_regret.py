@@ -516,3 +516,16 @@ def test_few_arms_and_the_trivial_bound_by_hand():
         order = regret_order(4, 2.0, 1000, "WSBLinTS", n_arms=K)
         width = 4 * np.sqrt(log_arms) * 1000
         assert order == pytest.approx(width * np.sqrt(gap), rel=1e-12)
+
+
+@pytest.mark.parametrize("form", ["printed", "corrected", "sharp"])
+def test_what_overflows_is_refused_where_infinity_has_a_meaning(form):
+    huge = dict(PROBLEM, arm_bound=1e100, param_bound=1e100)
+    one = regret_bound_ucb(**huge, delta=0.1, variation=1e60, form=form)
+    assert np.isfinite(one.drift)
+    with pytest.raises(ValueError, match="less extreme: regret_bound_ucb does not fit"):
+        regret_bound_ucb(**huge, delta=0.1, variation=1e150, form=form)
+    if form != "printed":
+        huge |= dict(arm_bound=1e140, param_bound=1e170)
+        with pytest.raises(ValueError, match="less extreme: regret_bound_randomised"):
+            regret_bound_randomised(**huge, variation=0.0, form=form)

@@ -1,6 +1,7 @@
 """Weight rules: values by hand, closed forms against sums, conditions by loops."""
 
 import functools
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -88,6 +89,11 @@ def test_geometric_sum_is_accurate_near_one():
     assert Exponential(gamma).squared_sum(t) == pytest.approx(
         np.sort(terms).sum(), rel=1e-12
     )
+    with localcontext(prec=60):  # the square of this one is no double
+        gamma, t = 1 - 2.0**-30 - 2.0**-50, 2**31
+        square = Decimal(gamma) ** 2
+        exact = float((1 - square**t) / (1 - square))
+    assert Exponential(gamma).squared_sum(t) == pytest.approx(exact, rel=1e-15)
 
 
 def test_which_rules_the_kernels_know():

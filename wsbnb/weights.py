@@ -218,10 +218,15 @@ class Exponential(WeightRule):
         return self.discount ** np.asarray(t - s, dtype=float)
 
     def sum(self, t: int) -> float:
-        return _geometric_sum(self.discount, _validate.integer("t", t, minimum=0))
+        return self._sum_of_powers(1.0, t)
 
     def squared_sum(self, t: int) -> float:
-        return _geometric_sum(self.discount**2, _validate.integer("t", t, minimum=0))
+        return self._sum_of_powers(2.0, t)
+
+    def _sum_of_powers(self, power, t):
+        t = _validate.integer("t", t, minimum=0)
+        rate = power * np.log(self.discount)  # next to 1 a square would lose digits
+        return float(np.expm1(t * rate) / np.expm1(rate)) if rate else float(t)
 
     @property
     def memory(self) -> int | None:
@@ -233,16 +238,6 @@ class Exponential(WeightRule):
 
     def compiled(self) -> Any:
         return estimate.Exponential(self.discount)
-
-
-def _geometric_sum(ratio, terms):
-    """1 + ratio + ... + ratio^(terms-1), accurate for a ratio near 1."""
-    if ratio == 1.0:
-        return float(terms)
-    if ratio == 0.0:  # the square of a tiny discount may underflow
-        return float(min(terms, 1))
-    log_ratio = np.log(ratio)
-    return float(np.expm1(terms * log_ratio) / np.expm1(log_ratio))
 
 
 @dataclass(frozen=True)

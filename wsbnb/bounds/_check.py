@@ -6,7 +6,7 @@ The general ones (positive, covariance, ...) live in `wsbnb._validate`.
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -91,6 +91,14 @@ def _refuse_outside_unit_interval(name: str, array: Array) -> None:
         raise ValueError(f"{name} must lie in [0, 1], got {bad}")
 
 
+def quotient(top: float, bottom: float, power: int = 1) -> float:
+    """A power of a quotient; one beyond ordinary doubles is too extreme."""
+    value = (top / bottom) ** power
+    if top > 0.0 and not np.finfo(float).tiny <= value < np.inf:
+        raise OverflowError("said by the decorator, with the arguments' names")
+    return value
+
+
 def exactly_one(**options: object) -> None:
     """Refuse unless exactly one of the keyword options is not None."""
     given = [name for name, value in options.items() if value is not None]
@@ -117,8 +125,10 @@ def within_range(infinite: bool = False) -> Callable[[Callable[P, R]], Callable[
     """Decorator: numbers that overflow are refused by name, not returned as infinity.
 
     With `infinite` infinity is a value that the function may return (a hard restart
-    makes some sums infinite); what is not a number is refused even then.
+    makes some sums infinite); what is not a number is refused even then, and so is
+    NumPy's arithmetic where it overflows.
     """
+    overflow: Literal["raise", "ignore"] = "raise" if infinite else "ignore"
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -126,7 +136,7 @@ def within_range(infinite: bool = False) -> Callable[[Callable[P, R]], Callable[
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                with np.errstate(all="ignore"):
+                with np.errstate(all="ignore", over=overflow):
                     value = function(*args, **kwargs)
                     sound = _is_sound(value, infinite)
             except (ArithmeticError, np.linalg.LinAlgError):

@@ -41,10 +41,12 @@ class ErrorParts(NamedTuple):
             "prior": self.prior,
             "error": self.error,
         }
-        return {
-            name: float(np.sqrt(max(v @ self.precision @ v, 0.0)))
-            for name, v in vectors.items()
-        }
+        return {name: self._norm(v) for name, v in vectors.items()}
+
+    def _norm(self, vector: Array) -> float:
+        longest = np.abs(vector).max()
+        unit = vector / (longest or 1.0)  # its square fits where the norm does
+        return float(longest * np.sqrt(max(unit @ self.precision @ unit, 0.0)))
 
 
 @_check.within_range()
@@ -96,9 +98,10 @@ def surrogate_mean(
     X, past, w, prior_cov, sigma = _history(
         X, parameters_past, weights, prior_cov, noise_std, now.size
     )
-    _, solve = _posterior(X, w, prior_cov, sigma)
+    X = X / sigma  # and so is what is observed: the square alone may vanish
+    _, solve = _posterior(X, w, prior_cov)
     shifts = np.einsum("ij,ij->i", X, past - now)
-    return now + solve((w * shifts) @ X / sigma**2)
+    return now + solve((w * shifts) @ X)
 
 
 @_check.within_range()
@@ -168,13 +171,14 @@ def error_parts(
         X, parameters_past, weights, prior_cov, noise_std, now.size
     )
     rewards = _check.row_values("rewards", rewards, len(X))
-    precision, solve = _posterior(X, w, prior_cov, sigma)
+    noise = (rewards - np.einsum("ij,ij->i", X, past)) / sigma
+    X = X / sigma
+    precision, solve = _posterior(X, w, prior_cov)
     shifts = np.einsum("ij,ij->i", X, past - now)
-    noise = rewards - np.einsum("ij,ij->i", X, past)
     prior_pull = np.linalg.solve(prior_cov, mean - now)
     return ErrorParts(
-        drift=solve((w * shifts) @ X / sigma**2),
-        noise=solve((w * noise) @ X / sigma**2),
+        drift=solve((w * shifts) @ X),
+        noise=solve((w * noise) @ X),
         prior=solve(prior_pull),
         precision=precision,
     )
@@ -200,10 +204,13 @@ def _history(
 
 
 def _posterior(
-    X: Array, w: Array, prior_cov: Array, sigma: float
+    X: Array, w: Array, prior_cov: Array
 ) -> tuple[Array, Callable[..., Array]]:
-    """Posterior precision and a function that applies the posterior covariance."""
-    precision = np.linalg.inv(prior_cov) + (w[:, None] * X).T @ X / sigma**2
+    """Posterior precision and a function that applies the posterior covariance.
+
+    Arms come in units of the noise.
+    """
+    precision = np.linalg.inv(prior_cov) + (w[:, None] * X).T @ X
     precision = (precision + precision.T) / 2
 
     def solve(v: Array) -> Array:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from wsbnb import _validate as check
 from wsbnb._types import Array, Form
 from wsbnb.bounds import _check
-from wsbnb.bounds.sums import weight_sum
+from wsbnb.bounds.sums import geometric_sum, weight_sum
 
 FORMS = ("printed", "corrected", "sharp")
 
@@ -209,25 +209,20 @@ def drift_sum_bound(
 
 
 def _largest_exponential_coefficient(gamma: float, T: int) -> float:
-    """The maximum over k of the coefficient, found by bisection.
+    """The maximum over k of the coefficient, which is log-concave in k.
 
-    Both factors are log-concave in k, so the coefficient rises and then falls.
+    Its logarithm is that of ``sqrt(1 - gamma^k) (1 - gamma^((T - k) / 2))`` and a
+    constant; the derivative is zero where ``2 k = T - k``, whatever gamma is.
     """
-    root = math.sqrt(gamma)
+    rate = math.log(gamma)  # next to 1 a root of gamma would lose digits
 
     def coefficient(k):
-        return math.sqrt(weight_sum(gamma, k)) * weight_sum(root, T - k)
+        return math.sqrt(weight_sum(gamma, k)) * geometric_sum(rate / 2.0, T - k)
 
     if T == 1:
         return 0.0
-    low, high = 1, T - 1
-    while low < high:
-        k = (low + high) // 2
-        if coefficient(k) < coefficient(k + 1):
-            low = k + 1
-        else:
-            high = k
-    return coefficient(low)
+    third = max(T // 3, 1)
+    return max(coefficient(third), coefficient(min(third + 1, T - 1)))
 
 
 @_check.within_range()
@@ -276,16 +271,19 @@ def drift_bound_wrls(
 
 
 def _steps(path: Array) -> Array:
-    return np.linalg.norm(np.diff(path, axis=0), axis=1)
+    moves = np.diff(path, axis=0)
+    # In a unit of which no square leaves the range; a power of two rounds nothing.
+    unit = np.ldexp(1.0, np.frexp(np.abs(moves).max(initial=0.0))[1])
+    return unit * np.linalg.norm(moves / unit, axis=1)
 
 
 def _scale(form: Form, dim: int, arm_bound: float, noise_std: float) -> float:
     check.choice("form", form, FORMS)
     L = check.nonnegative("arm_bound", arm_bound)
     sigma = check.positive("noise_std", noise_std)
-    if form == "printed":
-        return L * np.sqrt(dim)
-    return L * np.sqrt(dim) / sigma if form == "corrected" else L / sigma
+    if form != "printed":
+        L = _check.quotient(L, sigma)
+    return np.float64(L if form == "sharp" else L * np.sqrt(dim))  # notices overflow
 
 
 def _largest_coefficient(W: Array) -> float:

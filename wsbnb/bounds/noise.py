@@ -158,7 +158,7 @@ def noise_radius(
     prior_cov = check.covariance("prior_cov", prior_cov, dim=dim)
     L = check.nonnegative("arm_bound", arm_bound)
     squares = _check.nonnegative_values("squared_weight_sum", squared_weight_sum)
-    log_det = log_ratio(squares, prior_cov, L / sigma, form)
+    log_det = log_ratio(squares, prior_cov, _check.quotient(L, sigma, 2), form)
     share = failure_probability(delta, split, horizon, round)
     return _root(-2.0 * np.log(share) + log_det)
 
@@ -282,7 +282,7 @@ def noise_radius_wrls(
     L = check.nonnegative("arm_bound", arm_bound)
     squares = _check.nonnegative_values("squared_weight_sum", squared_weight_sum)
     share = failure_probability(delta, split, horizon, round)
-    log_det = dim * np.log1p(L**2 * squares / (ridge * dim))
+    log_det = dim * np.log1p(_check.quotient(L, 1.0, 2) * squares / (ridge * dim))
     noise = _root(-2.0 * np.log(share) + log_det)
     return sigma * noise + static_prior_penalty(ridge, param_bound)
 

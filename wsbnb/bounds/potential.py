@@ -56,15 +56,15 @@ def log_determinant_ratio(
     sigma = check.positive("noise_std", noise_std)
     L = check.nonnegative("arm_bound", arm_bound)
     total = _check.nonnegative_values("weight_sum", weight_sum)
-    return log_ratio(total, prior_cov, L / sigma, form)
+    return log_ratio(total, prior_cov, _check.quotient(L, sigma, 2), form)
 
 
 def log_ratio(
     total: FloatOrArray, prior_cov: Array, ratio: float, form: Constant
 ) -> FloatOrArray:
-    """`log_determinant_ratio` for checked arguments, with L over sigma."""
+    """`log_determinant_ratio` for checked arguments, with the square of L / sigma."""
     d = len(prior_cov)
-    return d * np.log1p(_prior_constant(prior_cov, form) * ratio**2 * total / d)
+    return d * np.log1p(_prior_constant(prior_cov, form) * ratio * total / d)
 
 
 @_check.within_range()
@@ -123,7 +123,7 @@ def determinant_bound(
         total = _check.nonnegative_values("weight_sum", weight_sum)
         d = len(prior_cov)
         trace = (1.0 / np.linalg.eigvalsh(prior_cov)).sum()
-        value = d * np.log((trace + (L / sigma) ** 2 * total) / d)
+        value = d * np.log((trace + _check.quotient(L, sigma, 2) * total) / d)
     else:
         value = log_determinant_ratio(weight_sum, prior_cov, noise_std, arm_bound, form)
         if inequality == "precision":
@@ -182,8 +182,8 @@ def potential_sum(
     prior_precision = np.linalg.inv(prior_cov)
     total = X[0] @ prior_cov @ X[0]
     for t in range(1, len(X)):
-        past = X[:t]
-        seen = (W[t - 1, :t, None] * past).T @ past / sigma**2
+        past = X[:t] / sigma
+        seen = (W[t - 1, :t, None] * past).T @ past
         total += X[t] @ np.linalg.solve(prior_precision + seen, X[t])
     return float(total)
 
@@ -258,7 +258,7 @@ def potential_bound(
     """
     prior_cov = check.covariance("prior_cov", prior_cov)
     X = check.matrix("X", X, cols=len(prior_cov))
-    sigma = check.positive("noise_std", noise_std)
+    sigma = np.float64(check.positive("noise_std", noise_std))  # overflow is noticed
     L = check.nonnegative("arm_bound", arm_bound)
     p = check.integer("power", power)
     check.choice("form", form, ("determinant", *CONSTANTS))
@@ -279,7 +279,8 @@ def potential_bound(
         log_det = log_determinant_ratio((last**p).sum(), prior_cov, sigma, L, form)
     forgetting = p * forgetting_sum(T, discount=discount, weights=weights)
     constant = width_constant(prior_cov, sigma, L)
-    return float(2.0 * sigma**2 * constant * (d * forgetting + log_det))
+    # The square alone may vanish where the product does not.
+    return float(2.0 * sigma * (sigma * constant) * (d * forgetting + log_det))
 
 
 @_check.within_range()

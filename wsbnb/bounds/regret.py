@@ -416,13 +416,13 @@ def regret_bound_randomised(
         variation,
         form,
     )
-    failures = horizon * (constants.p1 + constants.p2)
+    failures = np.float64(horizon) * (constants.p1 + constants.p2)
     if form == "printed":
         width /= np.sqrt(width_constant(prior_cov, noise_std, arm_bound))
         return RegretBound(drift, float(constants.factor * width), float(failures))
     variance = constants.factor * np.sqrt(2.0) * noise_std * width
     return RegretBound(
-        drift, float(variance), float(2.0 * arm_bound * param_bound * failures)
+        drift, float(variance), float(2.0 * failures * arm_bound * param_bound)
     )
 
 
@@ -475,8 +475,8 @@ def _shared_terms(
         first="printed" if form == "printed" else "free",
     )
     constant = width_constant(prior_cov, noise_std, arm_bound)
-    width = np.sqrt(constant * mean.size * T * log_det)
-    return prior, float(2.0 * arm_bound * top * drift_sum), float(width)
+    width = np.sqrt(constant) * np.sqrt(mean.size * T * log_det)
+    return prior, float(2.0 * top * arm_bound * drift_sum), float(width)
 
 
 def _penalty_at_start(

@@ -41,10 +41,14 @@ def weight_sum(discount: float, rounds: ArrayLike, power: int = 1) -> FloatOrArr
     gamma = check.discount("discount", discount)
     t = _check.round_numbers("rounds", rounds, minimum=0)
     p = check.integer("power", power)
-    if gamma == 1.0:
-        return t
-    log_weight = p * np.log(gamma)
-    total = np.expm1(t * log_weight) / np.expm1(log_weight)
+    return geometric_sum(p * np.log(gamma), t)
+
+
+def geometric_sum(rate: float, terms: FloatOrArray) -> FloatOrArray:
+    """Sum of so many powers of exp(rate), from the power 0 on."""
+    if rate == 0.0:
+        return terms
+    total = np.expm1(terms * rate) / np.expm1(rate)
     return float(total) if np.ndim(total) == 0 else total
 
 
