@@ -65,6 +65,23 @@ def test_one_big_gaussian():
     np.testing.assert_allclose(post.cov, expected)
 
 
+@pytest.mark.parametrize("learnt", [0, 8])
+@pytest.mark.parametrize("rate, steps", [(1.0, 1e15), (3.0, 1e8), (1e10, 2.5)])
+def test_a_long_silence_keeps_its_digits(rate, steps, learnt):
+    """What is left of the precision is a small difference if it is taken at once."""
+    rng = np.random.default_rng(0)
+    X, rewards = rng.standard_normal((learnt, 3)), rng.standard_normal(learnt)
+    mean, cov = zoo.prior(3)
+    post = posterior(3, rate)
+    if learnt:
+        post.update(X, rewards, decay=False)
+    m, C = kalman(mean, cov, 0.0, X, rewards, zoo.SIGMA**2, np.zeros(learnt))
+    post.decay(steps)
+    assert post.rounds == steps
+    np.testing.assert_allclose(post.cov, C + steps * rate * cov, rtol=1e-12)
+    np.testing.assert_allclose(post.mean, m, rtol=1e-10)
+
+
 def test_long_runs_stay_definite():
     """The subtraction in the precision does not wear it out."""
     rng = np.random.default_rng(0)

@@ -303,9 +303,25 @@ class WSBPosterior:
         if self._rule is None:
             self._state.counts[estimate.CLOCK] += steps
             self._sum_up()
-        else:
-            arms = np.zeros((1, self.dim, 1))
-            self._play(exploration, arms, np.zeros((1, 1)), steps, 0.0)
+            return
+        arms, clock = np.zeros((1, self.dim, 1)), self.rounds + steps
+        for part in self._parts_of(steps):
+            self._play(exploration, arms, np.zeros((1, 1)), part, 0.0)
+        self._state.counts[estimate.CLOCK] = clock
+
+    def _parts_of(self, steps):
+        """Time in parts, for a random walk of so much doubt that it would lose digits.
+
+        The kernel takes away from P what a part forgets. A part that doubles the doubt
+        leaves half of P, and the difference has the digits of P.
+        """
+        rate = getattr(self._rule, "rate", 0.0)
+        part = 1.0 / rate if rate else steps
+        while part < steps:
+            yield part
+            steps -= part
+            part *= 2.0
+        yield steps
 
     def _check(self):
         """Refuse a state in which a later round would fail."""
