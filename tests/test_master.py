@@ -1,6 +1,7 @@
 """MASTER: its schedule, its two tests and its restarts, by hand."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -259,3 +260,23 @@ def test_damaged_states(field, junk):
 def test_bad_settings(options, word):
     with pytest.raises((TypeError, ValueError), match=word):
         master(**options)
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_a_warning_that_is_an_error_comes_when_all_is_done(rows):
+    """It is about the noise level, and comes from within the copy that learns."""
+    base = zoo.make("WSBLinUCB", discount=1.0, noise_std=1e-3)
+    quiet, loud, said = master(base), master(base), 0
+    X = np.tile([1.0, 0.0, 0.0], (rows, 1))
+    rewards = np.random.default_rng(0).standard_normal((600 // rows, rows))
+    for paid in rewards:
+        quiet.update(X, paid)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", wsbnb.TheoryWarning)
+            try:
+                loud.update(X, paid)
+            except wsbnb.TheoryWarning as warning:
+                said += 1
+                assert "is far below the residuals" in str(warning)
+        np.testing.assert_equal(loud._get_state(), quiet._get_state())
+    assert said == 1

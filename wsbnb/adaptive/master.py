@@ -8,6 +8,7 @@ from wsbnb.adaptive.bandit import checked_range
 from wsbnb.adaptive.base import template
 from wsbnb.exploration import Optimism
 from wsbnb.kernels import explore
+from wsbnb.policies import theory
 from wsbnb.policies.base import LinearPolicy, Policy
 from wsbnb.policies.saving import register
 
@@ -223,8 +224,12 @@ class Master(Policy):
         X, rewards = self._observations(x, reward)
         with self._turn:
             if len(X) > 1:  # a copy goes first: what it refuses changes nothing here
-                Policy.update(self.copy(), X, rewards)
-            super().update(x, reward)
+                with theory.outside_on_purpose():
+                    Policy.update(self.copy(), X, rewards)
+            with theory.held_back() as texts:
+                super().update(x, reward)
+        for text in texts:
+            theory.warn(text)
 
     def _learn(self, x, reward, decay):
         self._copies[min(self._copies)]["policy"].update(x, reward)

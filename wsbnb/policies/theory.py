@@ -20,6 +20,7 @@ TOO_SMALL, TOO_LARGE = 2.0, 1.0 / 3.0
 _MEDIAN = 0.6744897501960817
 
 _silent = ContextVar("wsbnb_silent", default=False)
+_held: ContextVar[list[str] | None] = ContextVar("wsbnb_held", default=None)
 
 
 class TheoryWarning(UserWarning):
@@ -47,9 +48,27 @@ def outside_on_purpose() -> Iterator[None]:
         _silent.reset(token)
 
 
-def _warn(text):
+@contextmanager
+def held_back() -> Iterator[list[str]]:
+    """Collect what there is to warn of, for when all is done.
+
+    A warning may be an error; in the middle it would leave something half done.
+    """
+    texts: list[str] = []
+    token = _held.set(texts)
+    try:
+        yield texts
+    finally:
+        _held.reset(token)
+
+
+def warn(text: str) -> None:
     """Warn, and point at the first line outside the package."""
     if _silent.get():
+        return
+    held = _held.get()
+    if held is not None:
+        held.append(text)
         return
     level, frame = 1, sys._getframe()
     while f"{frame.f_globals['__name__']}.".startswith("wsbnb.") and frame.f_back:
@@ -61,7 +80,7 @@ def check_settings(posterior, exploration):
     """Warn about settings that are legal and yet ask for trouble."""
     rule, d = posterior.forgetting, posterior.dim
     if isinstance(rule, Exponential) and 1.0 - rule.discount > 1.0 / d:
-        _warn(
+        warn(
             f"discount {rule.discount:.6g} remembers {1.0 / (1.0 - rule.discount):.3g} "
             f"rounds, fewer than the {d} dimensions: the estimate rests on the prior, "
             "unless a round brings many observations (decay=False)"
@@ -71,7 +90,7 @@ def check_settings(posterior, exploration):
     bound = getattr(exploration, "optimism", exploration).param_bound
     size = float(np.linalg.norm(posterior.prior_mean))
     if size > bound:
-        _warn(
+        warn(
             f"param_bound {bound:.6g} is below the norm {size:.6g} of prior_mean: the "
             "prior expects a parameter that the bound excludes, and the prior penalty "
             "grows with their distance"
@@ -129,7 +148,7 @@ class NoiseCheck:
         else:
             return
         self.done = True
-        _warn(
+        warn(
             f"noise_std {noise_std:.4g} is far {where} the residuals: the last {LOOK} "
             f"rewards missed their predictions by about {missed:.3g}; {advice}"
         )
@@ -173,7 +192,7 @@ class ClickCheck:
         p = self.clicks / self.seen
         spread = math.sqrt(p * (1.0 - p))
         if max(spread / noise_std, noise_std / spread) > 1.5:
-            _warn(
+            warn(
                 f"noise_std {noise_std:.4g} does not fit rewards that are 0 or 1 with "
                 f"mean {p:.3g}: their standard deviation is about {spread:.3g}; with a "
                 "smaller one every click looks like a change, and short memories win, "
