@@ -280,6 +280,38 @@ def test_numbers_too_large_for_the_matrix(name, x, reward):
     assert_unchanged(policy, before)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_pivot_that_rounding_has_made_is_refused(seed):
+    """Two times in seconds as features: the sign of what is left of the prior is luck.
+
+    What was learnt by luck could be saved, and not always be loaded again.
+    """
+    rng, policy = np.random.default_rng(seed), zoo.make("LinTS", 3)
+    with pytest.raises(ValueError, match="positive definite in double precision"):
+        for _ in range(4):
+            began = 1.7e9 + rng.uniform(0.0, 1e6)
+            x = [began, began + rng.uniform(0.0, 100.0), 1.0]
+            before = everything(policy)
+            policy.update(x, rng.standard_normal())
+    assert_unchanged(policy, before)
+    policy.update([0.1, 0.2, 1.0], 0.5)
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_scores_refuse_what_pull_refuses_and_nothing_else(name):
+    """The width of such arms leaves the range of doubles; some have no use for it."""
+    for size in (1e140, 1e150, 1e152, 1e154, 1e160, 1e300):
+        policy, refused = played(name), []
+        for method in (policy.scores, policy.pull):
+            try:
+                assert np.isfinite(method(size * EYE)).all()
+                refused.append(False)
+            except ValueError as error:
+                assert "X must give every arm a finite" in str(error)
+                refused.append(True)
+        assert refused[0] == refused[1]
+
+
 @pytest.mark.parametrize("name", ["WSBLinTS", "WSBLinUCB", "DLinTS", "SWLinUCB"])
 @pytest.mark.parametrize("d", [1, 4, 5, 9])
 @pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")

@@ -39,6 +39,7 @@ _NO_SCORES = (
 _NO_CHOICE = explore.Chance(0.0)
 _NOTHING, _NO_NOISE = np.zeros((1, 0)), np.zeros(1)
 _UNASKED = np.zeros((0, 2))
+_EPSILON = float(np.finfo(float).eps)
 
 
 class WSBPosterior:
@@ -328,9 +329,21 @@ class WSBPosterior:
         if self._work.fresh[0] == 0.0:
             self._check_slowly()
         squares = self._state.squares
-        sound = self._work.fresh[0] >= 0.0
+        sound = self._work.fresh[0] >= 0.0 and self._pivots_have_digits()
         if not (sound and (squares is None or np.isfinite(squares).all())):
             self._refuse()
+
+    def _pivots_have_digits(self):
+        """Whether no pivot of P is what rounding has left of its diagonal.
+
+        Whether such a pivot is positive is luck, and what was saved might be refused.
+        """
+        if self._work.fresh[0] != 1.0:
+            return True  # checked slowly
+        d = self.dim
+        roots = self._work.factor.diagonal()[:d]
+        least = 4.0 * d * _EPSILON * self._state.sums.diagonal()[:d]
+        return bool((roots * roots >= least).all())
 
     def _check_slowly(self):
         """The same without compiled code, for what was not learnt through a round."""

@@ -557,7 +557,10 @@ class LinearPolicy(Policy):
         -------
         array of shape (K,)
         """
-        return self.explain(X)["score"]
+        arms = self._arms(X)
+        with self._turn:
+            self._look_ahead(arms, copy.deepcopy(self._rng))
+            return self._posterior._work.rows[explore.SCORES, : len(arms)].copy()
 
     def explain(self, X: ArrayLike) -> dict[str, Any]:
         """Mean, width and radius behind the scores (pure, as `scores`).
@@ -578,12 +581,16 @@ class LinearPolicy(Policy):
         with self._turn:
             return self._explained_by(arms, copy.deepcopy(self._rng))
 
-    def _explained_by(self, arms, rng):
+    def _look_ahead(self, arms, rng):
+        """Decide, and change nothing but the scratch space."""
         bound = self._posterior._state.bound
         kept = None if bound is None else bound.copy()
         self._decide(arms, rng)
         if kept is not None:
             bound[:] = kept
+
+    def _explained_by(self, arms, rng):
+        self._look_ahead(arms, rng)
         rows, said = self._posterior._work.rows[:, : len(arms)], self._said()
         if isinstance(self._explore, explore.Widths):
             mean, width = rows[explore.MEANS].copy(), rows[explore.WIDTHS].copy()
