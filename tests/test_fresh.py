@@ -1,5 +1,7 @@
 """The bank on fresh trials: its record, and the arithmetic of the comparison."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -196,3 +198,17 @@ def test_worlds_in_the_file_are_not_played_again(tmp_path, monkeypatch):
     found = fresh.record_fresh(tmp_path / "rows.csv")
     assert asked == ["b"] and list(found["world"].unique()) == ["a", "b"]
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "rows.csv"), found)
+
+
+def test_a_world_that_is_interrupted_is_no_row(tmp_path, monkeypatch):
+    """Ctrl-C in the middle: `simulate` gives the trials so far, the record refuses."""
+
+    def cut(policies, environment, trials, **options):
+        whole = wsbnb.simulate(policies, environment, trials=1, **options)
+        return dataclasses.replace(whole, interrupted=True)
+
+    monkeypatch.setattr(fresh, "simulate", cut)
+    monkeypatch.setattr(fresh, "WORLDS", {"still": fresh.WORLDS["still"]})
+    with pytest.raises(KeyboardInterrupt):
+        fresh.record_fresh(tmp_path / "rows.csv")
+    assert list(tmp_path.iterdir()) == []

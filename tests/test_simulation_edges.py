@@ -1,5 +1,6 @@
 """Runs that are stopped, that fail, that are long or wrongly asked for."""
 
+import dataclasses
 import pathlib
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 import wsbnb
 from tests import zoo
-from wsbnb import paper
+from wsbnb import paper, warmup
 from wsbnb.kernels import compiling
 
 
@@ -53,6 +54,22 @@ def test_interrupted_before_the_first_trial():
     assert nothing.summary()["trials"].tolist() == [0]
     assert np.isnan(nothing.summary()["mean"]).all()
     assert len(nothing.curves) == len(nothing.traces) == 0
+
+
+def test_an_interrupt_ends_the_compiling_of_everything(monkeypatch):
+    """`simulate` keeps what is done; nobody waits for the rest of the policies."""
+    asked = []
+
+    def interrupted(policies, env, **options):
+        asked.append(policies)
+        return dataclasses.replace(
+            wsbnb.simulate(policies, env, **options), interrupted=True
+        )
+
+    monkeypatch.setattr(warmup, "simulate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        wsbnb.compile(zoo.make("Uniform"), zoo.make("Uniform"))
+    assert len(asked) == 1
 
 
 CTRL_C = """

@@ -73,7 +73,9 @@ def _play(policy):
         dim=getattr(policy, "dim", 2),
     )
     with outside_on_purpose():
-        simulate({"policy": policy}, env, trials=1, n_jobs=1, progress=False)
+        played = simulate({"policy": policy}, env, trials=1, n_jobs=1, progress=False)
+        if played.interrupted:
+            raise KeyboardInterrupt  # or the next policy would be compiled
         player = policy.clone(0)
         X = np.eye(env.dim)
         player.update(X[player.pull(X)], 0.1)

@@ -100,6 +100,8 @@ def _finals(world, settings, trials, seed):
             progress=False,
             points=1,
         )
+    if played.interrupted:
+        raise KeyboardInterrupt  # fewer trials are no row of the record
     return np.array([played.final(name) for name in policies])
 
 
