@@ -598,3 +598,51 @@ def test_threads_lose_nothing():
     total = sum(np.trace(fleet.posterior(u).precision) for u in range(users))
     start = users * np.trace(np.linalg.inv(fleet.prior_cov))
     assert total - start == pytest.approx(4 * rounds * 5 / SIGMA**2)
+
+
+class Interrupted:
+    """A lock that somebody else holds until the wait for it is interrupted."""
+
+    def __enter__(self):
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fleet, path: fleet.save(path / "all"),
+        lambda fleet, path: fleet.pull([0, 1, 2], np.eye(3)),
+        lambda fleet, path: fleet.update([0, 1, 2], np.eye(3), np.ones(3)),
+        lambda fleet, path: copy.copy(fleet),
+        lambda fleet, path: pickle.dumps(fleet),
+    ],
+    ids=["save", "pull", "update", "copy", "pickle"],
+)
+def test_an_interrupted_wait_leaves_no_user_locked(call, tmp_path):
+    """Ctrl-C while a thread has its turn: the other threads go on."""
+    fleet = wsbnb.Fleet(template(3), users=5, rng=0)
+    held = fleet._turns._locks[2]
+    fleet._turns._locks[2] = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        call(fleet, tmp_path)
+    fleet._turns._locks[2] = held
+    waited = []
+
+    def other():
+        waited.extend(lock.acquire(blocking=False) for lock in fleet._turns._locks)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert all(waited)
+
+
+def test_what_a_copy_is_made_of_does_not_change():
+    """The bytes of a pickle are written after the fleet has given its turn away."""
+    fleet = wsbnb.Fleet(template(3), users=4, rng=0)
+    state = fleet.__getstate__()
+    fleet.update(np.arange(4), np.eye(3)[[0, 1, 2, 0]], np.ones(4))
+    assert not any(part.any() for part in state["_users"])

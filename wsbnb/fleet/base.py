@@ -51,8 +51,8 @@ class Fleet(Users):
 
     Threads may work on one fleet. Calls that share a user take turns, others run side
     by side; each call is carried out as a whole or not at all. What threads draw
-    depends on who comes first. :meth:`add`, :meth:`set_prior`, :meth:`fit_prior` and
-    files wait for everybody.
+    depends on who comes first. :meth:`add`, :meth:`set_prior`, :meth:`fit_prior`,
+    files, copies and pickles wait for everybody.
 
     Examples
     --------
@@ -398,7 +398,10 @@ class Fleet(Users):
         return copy.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_turns"}
+        with self._turns.everybody():  # who copies it reads on when turns are over
+            known = fleet.Users(*(part.copy() for part in self._users))
+            state = {k: v for k, v in self.__dict__.items() if k != "_turns"}
+        return {**state, "_users": known}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)

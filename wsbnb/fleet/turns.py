@@ -25,8 +25,9 @@ class Turns:
         """Hold all locks."""
         return self._held(range(_LOCKS))
 
+    @contextlib.contextmanager
     def _held(self, numbers):
-        held = contextlib.ExitStack()
-        for number in numbers:  # always in this order: nobody waits in a circle
-            held.enter_context(self._locks[number])
-        return held
+        with contextlib.ExitStack() as held:  # an interrupted wait gives back the rest
+            for number in numbers:  # always in this order: nobody waits in a circle
+                held.enter_context(self._locks[number])
+            yield

@@ -39,7 +39,7 @@ class Policy:
     One policy may be used from several threads: `pull`, `update`, `decay`, `scores` and
     `save` take turns, so that nothing is lost and nothing half-learnt is seen or saved.
     In which order the threads get their turns is not promised. Whoever reads
-    ``policy.posterior`` meanwhile takes a :meth:`copy` of the policy first.
+    ``policy.posterior`` meanwhile, or pickles the policy, takes a :meth:`copy` first.
     """
 
     #: Name in tables and pictures.
