@@ -178,6 +178,23 @@ def wait_for_comparison(tab, number):
     )
 
 
+def waits_for_words(tab, words, which=0):
+    """What is said at last; it comes a quarter of a second later, or when it can."""
+    tab.wait_for_function(
+        "([words, which]) => document.querySelectorAll('.wl-said')[which]"
+        ".textContent.includes(words)",
+        arg=[words, which],
+    )
+    return tab.locator(".wl-said").nth(which).inner_text()
+
+
+def waits_for_other_words(tab, words):
+    tab.wait_for_function(
+        "words => document.querySelector('.wl-said').textContent !== words", arg=words
+    )
+    return tab.locator(".wl-said").inner_text()
+
+
 SMALL = "#T=500&trials=5&p=WSBLinTS~0.98~1!WSBLinUCB~0.98~0.15"
 
 
@@ -199,18 +216,17 @@ def test_arena_steps_plays_and_scrubs(browser, served):
     with look.Visit(browser, served, f"arena.html{SMALL}&t=10") as visit:
         tab = visit.tab
         wait_for_comparison(tab, 1)
-        said = tab.locator(".wl-said").nth(1)
+        rounds = tab.get_by_role("slider", name="round", exact=True)
         tab.get_by_role("button", name="one round on").click()
-        tab.wait_for_timeout(400)
-        assert said.inner_text().startswith("Round 12:")
-        tab.get_by_role("slider", name="round", exact=True).press("ArrowLeft")
-        tab.wait_for_timeout(400)
-        assert said.inner_text().startswith("Round 11:")
+        waits_for_words(tab, "Round 12:", 1)
+        rounds.press("ArrowLeft")
+        waits_for_words(tab, "Round 11:", 1)
         tab.get_by_role("button", name="play", exact=True).click()
-        tab.wait_for_timeout(700)
+        tab.wait_for_function(
+            "slider => Number(slider.value) > 10", arg=rounds.element_handle()
+        )
         tab.get_by_role("button", name="pause").click()
-        tab.wait_for_timeout(400)
-        assert int(said.inner_text().split()[1].rstrip(":")) > 11
+        waits_for_words(tab, f"Round {int(rounds.input_value()) + 1}:", 1)
 
 
 def test_arena_in_python_makes_the_same_comparison(browser, served):
@@ -218,9 +234,8 @@ def test_arena_in_python_makes_the_same_comparison(browser, served):
     address = "#T=500&trials=40&p=WSBLinTS~0.98~1!DLinUCB~0.98~0.15!Uniform~1~1"
     with look.Visit(browser, served, f"arena.html{address}") as visit:
         wait_for_comparison(visit.tab, 1)
-        visit.tab.wait_for_timeout(400)
+        said = waits_for_words(visit.tab, "mean of 40 trials")
         code = visit.tab.locator("pre").text_content()
-        said = visit.tab.locator(".wl-said").first.inner_text()
     code = code.replace("print(results", "import json\nprint(results") + (
         "print(json.dumps({k: list(results.summary().loc[k, ['mean', 'se']])"
         " for k in policies}))\n"
@@ -294,14 +309,6 @@ def test_presets_ask_a_question_until_something_is_changed(browser, served):
         assert "nothing to forget" in tab.locator(".wl-story").inner_text()
 
 
-def waits_for_words(tab, words):
-    tab.wait_for_function(
-        "words => document.querySelector('.wl-said').textContent.includes(words)",
-        arg=words,
-    )
-    return tab.locator(".wl-said").inner_text()
-
-
 def test_a_curve_is_drawn_before_the_answer(browser, served):
     with look.Visit(browser, served, "draw.html") as visit:
         tab = visit.tab
@@ -342,12 +349,13 @@ def test_a_curve_is_drawn_with_keys_and_said(browser, served):
 def test_an_estimate_follows_and_shakes_as_noise_says(browser, served):
     with look.Visit(browser, served, "track.html") as visit:
         tab = visit.tab
-        first = float(waits_for_words(tab, "away").split("is ")[1].split()[0])
+        said = waits_for_words(tab, "away")
+        first = float(said.split("is ")[1].split()[0])
         noise = tab.get_by_role("slider", name="noise σ")
         noise.press("Home")  # none at all: only the lag is left
         assert noise.get_attribute("aria-valuetext") == "0"
-        tab.wait_for_timeout(400)
-        second = float(waits_for_words(tab, "away").split("is ")[1].split()[0])
+        said = waits_for_other_words(tab, said)
+        second = float(said.split("is ")[1].split()[0])
     # a memory of 20 rounds at a turn of 1.5 π in 900 rounds lags by 0.1
     assert second < first and 0.07 < second < 0.13
 
@@ -374,9 +382,7 @@ def test_the_learner_gets_an_answer(browser, served):
             arm.click()
         tab.get_by_label("Predict").fill("40")
         tab.get_by_role("button", name="show me").click()
-        tab.wait_for_timeout(500)
-        text = tab.locator(".wl-said").inner_text()
-    assert "Your regret is" in text and "You guessed 40" in text
+        assert "You guessed 40" in waits_for_words(tab, "Your regret is")
 
 
 def test_the_answer_comes_after_the_guess(browser, served):
@@ -384,15 +390,11 @@ def test_the_answer_comes_after_the_guess(browser, served):
         tab = visit.tab
         press = tab.get_by_role("button", name="play it")
         press.click()
-        said = tab.locator(".wl-said")
-        tab.wait_for_timeout(400)
-        assert said.inner_text().startswith("Type a number first")
+        waits_for_words(tab, "Type a number first")
         tab.get_by_label("How many times?").fill("3")
         press.click()
-        tab.wait_for_function(
-            "() => document.querySelector('.wl-said').textContent.startsWith('You')"
-        )
-        ratio = float(said.inner_text().split("It is ")[1].split(":")[0])
+        said = waits_for_words(tab, "You guessed 3")
+        ratio = float(said.split("It is ")[1].split(":")[0])
     assert ratio > 2  # forgetting costs where nothing moves
 
 
@@ -400,15 +402,12 @@ def test_silence_leads_back_to_the_prior(browser, served):
     with look.Visit(browser, served, "posterior.html") as visit:
         tab = visit.tab
         tab.wait_for_selector(READY.format("posterior"))
-        said = tab.locator(".wl-said")
+        before = waits_for_words(tab, ".")
         tab.get_by_role("button", name="observe arm 1").press("Enter")
-        tab.wait_for_timeout(400)
-        after_one = said.inner_text()
+        assert "(-0.40, 0.20)" not in waits_for_other_words(tab, before)
         for _ in range(12):
             tab.get_by_role("button", name="let 10 rounds pass").click()
-        tab.wait_for_timeout(400)
-        assert "(-0.40, 0.20)" not in after_one
-        assert "(-0.40, 0.20)" in said.inner_text()
+        waits_for_words(tab, "(-0.40, 0.20)")
 
 
 def test_all_of_it_stays_small():
