@@ -42,11 +42,37 @@ def changes(code):
         ("min(a, b)", [("min(a, b)", "max(a, b)")]),
         ("values.max()", []),
         ("raise ValueError(a + b)", []),
+        ("f(a, b, 'c')", [("f(a, b, 'c')", "f(b, a, 'c')")]),
+        ("f(a.b, c)", [("f(a.b, c)", "f(c, a.b)")]),
+        ("f(a, a)", []),
+        ("plus_product(a, b, c)", [("plus_product(a, b, c)", "plus_product(a, c, b)")]),
+        ("a.copy()", [("a.copy()", "a")]),
+        ("a.T", [("a.T", "a")]),
+        ("check(a)", []),
         ("def f(x: int = 3) -> 'a': 'text'", []),
     ],
 )
 def test_what_is_changed(code, expected):
     assert changes(code) == expected
+
+
+@pytest.mark.parametrize(
+    "code, left_out",
+    [
+        ("a.b = c", True),
+        ("a[b], c.d = e", False),
+        ("a[b] = c", True),
+        ("a = b", False),
+        ("a += b", True),
+        ("check(a)", True),
+        ("'words'", False),
+        ("raise ValueError", True),
+        ("return a", False),
+    ],
+)
+def test_which_statements_are_left_out(code, left_out):
+    found = [after for _, after in changes(f"def f():\n    {code}")]
+    assert ("pass" in found) == left_out
 
 
 def test_a_mutant_differs_in_one_place():

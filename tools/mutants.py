@@ -6,12 +6,14 @@
     python tools/mutants.py --full weights.py    those of one file
     python tools/mutants.py --list explore.py    what would be tried
 
-A mutant is one changed operator, comparison, number or condition. It lives in memory
-only; `mutant_runner` says how it is tried. A mutant that no test can notice, because
-it computes the same, is listed with a reason in ``tools/equivalent_mutants.txt``; it is
-not tried. A sample is chosen by a checksum of what is changed, so that editing one
-function leaves the rest of it as it was. The two larger runs first write down which
-functions each test calls (once, until the code or the tests change).
+A mutant is one changed operator, comparison, number or condition, a statement that is
+left out, two neighbouring arguments that are exchanged, or a ``.copy()`` or ``.T`` that
+is not there. It lives in memory only; `mutant_runner` says how it is tried. A mutant
+that no test can notice, because it computes the same, is listed with a reason in
+``tools/equivalent_mutants.txt``; it is not tried. A sample is chosen by a checksum of
+what is changed, so that editing one function leaves the rest of it as it was. The two
+larger runs first write down which functions each test calls (once, until the code or
+the tests change).
 """
 
 import argparse
@@ -147,6 +149,9 @@ _OPERATORS = {
 }
 _CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil"}
 _DROPPED = {"sqrt", "log", "log1p", "expm1", "abs"}
+#: Calls whose first arguments may stand in any order, and how many of them.
+_SYMMETRIC = {"min": 9, "max": 9, "minimum": 2, "maximum": 2}
+_SYMMETRIC |= {"plus_product": 2, "minus_product": 2, "array_equal": 2}
 
 
 def changed(node):
@@ -165,12 +170,27 @@ def changed(node):
         yield _with(node, value=2 * node.value if node.value else type(node.value)(1))
     elif isinstance(node, ast.Constant) and type(node.value) is bool:
         yield _with(node, value=not node.value)
-    elif isinstance(node, ast.Call) and len(node.args) >= 1:
+    elif isinstance(node, ast.Attribute) and node.attr == "T":
+        yield node.value
+    elif isinstance(node, ast.Call):
         yield from _changed_call(node)
+
+
+def _can_be_left_out(node):
+    """Whether a statement changes something that is there without it, or refuses."""
+    if isinstance(node, ast.Assign):
+        kept = ast.Attribute | ast.Subscript
+        return all(isinstance(target, kept) for target in node.targets)
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return isinstance(node, ast.AugAssign | ast.Raise)
 
 
 def _changed_call(node):
     name = getattr(node.func, "attr", getattr(node.func, "id", None))
+    if name == "copy" and isinstance(node.func, ast.Attribute) and not node.args:
+        yield node.func.value
+    yield from _exchanged(node, _SYMMETRIC.get(name, 0))
     if name in _CALLS:
         function = copy.deepcopy(node.func)
         field = "attr" if isinstance(function, ast.Attribute) else "id"
@@ -179,6 +199,20 @@ def _changed_call(node):
             yield _with(node, func=function)
     elif name in _DROPPED and len(node.args) == 1 and not node.keywords:
         yield node.args[0]
+
+
+def _exchanged(call, free):
+    """The call with two neighbouring arguments exchanged, if both are names.
+
+    The first `free` arguments may stand in any order.
+    """
+    plain = ast.Name | ast.Attribute
+    for i in range(max(free - 1, 0), len(call.args) - 1):
+        one, two = call.args[i : i + 2]
+        named = isinstance(one, plain) and isinstance(two, plain)
+        if named and ast.unparse(one) != ast.unparse(two):
+            args = [*call.args[:i], two, one, *call.args[i + 2 :]]
+            yield _with(call, args=args)
 
 
 def _with(node, **fields):
@@ -199,6 +233,8 @@ class _Sites(ast.NodeVisitor):
         self.found, self.path, self.scope, self.inside = [], [], [], 0
 
     def visit(self, node):
+        if self.inside and _can_be_left_out(node):
+            self._note(node, ast.copy_location(ast.Pass(), node))
         if isinstance(node, _SKIPPED_NODES) and not self._is_value(node):
             return
         named = isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -207,8 +243,7 @@ class _Sites(ast.NodeVisitor):
             self.scope.append(node.name)
         self.inside += function
         for other in changed(node):
-            place = ".".join(self.scope), self.inside > 0
-            self.found.append((*place, list(self.path), node, other))
+            self._note(node, other)
         for field, value in ast.iter_fields(node):
             if field in ("decorator_list", "returns", "annotation", "keywords") and (
                 named or field == "annotation"
@@ -221,6 +256,10 @@ class _Sites(ast.NodeVisitor):
         self.inside -= function
         if named:
             self.scope.pop()
+
+    def _note(self, node, other):
+        place = ".".join(self.scope), self.inside > 0
+        self.found.append((*place, list(self.path), node, other))
 
     @staticmethod
     def _is_value(node):
