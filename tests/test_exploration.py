@@ -19,6 +19,7 @@ from tests.kernels import PLAIN
 from tests.test_posterior import seesaw
 from wsbnb import weights
 from wsbnb.exploration import (
+    Exploration,
     Greedy,
     Optimism,
     RandomisedOptimism,
@@ -457,6 +458,27 @@ def test_explorations_are_values():
     )
     with pytest.raises(AttributeError):
         Thompson().scale = 2.0
+
+
+@pytest.mark.parametrize("way", [Thompson, RandomisedOptimism])
+def test_a_scale_becomes_a_plain_number(way):
+    """It is printed and saved, and each kind would be compiled for anew."""
+    assert [type(way(scale=s).scale) for s in (2, np.float32(0.5))] == [float, float]
+
+
+def test_settings_of_fixed_widths_are_checked():
+    assert type(Widths(width=2).width) is float
+    for setting, words in [
+        (dict(width=-1.0), "width must be zero or positive"),
+        (dict(norm="global"), "norm must be one of"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            Widths(**setting)
+
+
+def test_a_way_of_your_own_must_say_what_is_compiled():
+    with pytest.raises(NotImplementedError):
+        Exploration().compiled(None)
 
 
 @pytest.mark.parametrize("dim", [1, 4])

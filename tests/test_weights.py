@@ -15,6 +15,7 @@ from wsbnb.weights import (
     RandomWalk,
     Restart,
     SlidingWindow,
+    WeightRule,
     multiplicatively_consistent,
     nondecreasing_in_s,
 )
@@ -136,6 +137,28 @@ def test_half_floats_are_whole_numbers_and_times_are_none():
         SlidingWindow(np.timedelta64(3, "s"))
 
 
+@pytest.mark.parametrize(
+    "rule, kind",
+    [
+        (Exponential(np.float32(0.5)), float),
+        (Exponential(1), float),
+        (SlidingWindow(np.int64(2)), int),
+        (Restart(2.0), int),
+        (Polynomial(2), float),
+        (RandomWalk(1), float),
+    ],
+)
+def test_settings_become_plain_numbers(rule, kind):
+    """They are printed and saved, and each kind would be compiled for anew."""
+    (setting, *_) = vars(rule).values()
+    assert type(setting) is kind
+
+
+def test_a_rule_of_your_own_must_say_its_weights():
+    with pytest.raises(NotImplementedError):
+        WeightRule().row(3)
+
+
 def test_values_by_hand():
     np.testing.assert_allclose(Exponential(0.5).row(3), [0.25, 0.5, 1.0])
     np.testing.assert_array_equal(SlidingWindow(2).row(3), [0, 1, 1])
@@ -225,6 +248,9 @@ def test_rules_are_values():
         (lambda: CustomWeights(lambda s, t: s / t).is_admissible(), ValueError, "T"),
         (lambda: Exponential(0.9).row(-1), ValueError, "t.*-1"),
         (lambda: Exponential(0.9).matrix(0), ValueError, "T.*0"),
+        (lambda: Exponential(0.9).factor(0), ValueError, "t must.*0"),
+        (lambda: RandomWalk(-0.1), ValueError, "rate.*-0.1"),
+        (lambda: RandomWalk(1e-300), ValueError, "rate must lie.*1e-300"),
         (lambda: Exponential(0.9)(3, 2), ValueError, "s must"),
         (lambda: Exponential(0.9)(1.5, 2), ValueError, "s must"),
         (lambda: SlidingWindow(3).is_consistent(0), ValueError, "T.*0"),
