@@ -9,7 +9,7 @@ import pytest
 import wsbnb
 from tests import zoo
 from wsbnb.exploration import Greedy, Optimism, Thompson
-from wsbnb.weights import SlidingWindow
+from wsbnb.weights import Polynomial, SlidingWindow
 
 X30 = np.random.default_rng(0).standard_normal((30, 3))
 REWARDS30 = np.random.default_rng(1).standard_normal(30)
@@ -254,6 +254,24 @@ def test_another_way_to_explore():
         policy.set_params(
             posterior=wsbnb.WRLS(dim=3, regularization=0.3, forgetting=rule)
         )
+
+
+def test_another_rule_goes_on_from_the_rounds_that_are_remembered():
+    """From the next round on it weighs all of them, as if it had been there before."""
+    mean, cov = zoo.prior(3)
+    prior = dict(prior_mean=mean, prior_cov=cov, noise_std=0.4)
+    one, two = Polynomial(0.7), Polynomial(2.0)
+    policy = wsbnb.LinearPolicy(wsbnb.WSBPosterior(**prior, forgetting=one), Greedy())
+    policy.update(X30[:9], REWARDS30[:9])
+    policy.set_params(posterior=wsbnb.WSBPosterior(**prior, forgetting=two))
+    policy.update(X30[9], REWARDS30[9])
+    found = policy.posterior
+    for got, expected in zip(
+        (found.mean, found.cov),
+        wsbnb.batch_posterior(X30[:10], REWARDS30[:10], two, **prior),
+        strict=True,
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_what_was_learnt_while_no_time_passed_is_kept():

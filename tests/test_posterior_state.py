@@ -86,6 +86,12 @@ def test_a_weight_below_one():
     assert taken(post).squared_weight_sum == 0.0625
 
 
+def test_sums_that_no_round_can_use_are_refused():
+    post = learnt()
+    taken(post, shift=[0.0, -0.9e300])
+    refused(post, "x and reward must keep", shift=[0.0, -1.1e300])
+
+
 def test_sums_of_weights_must_fit():
     post = learnt()
     clock, total, squares = post._get_state()["counts"]
@@ -99,6 +105,7 @@ def test_sums_of_weights_must_fit():
     refused(post, "state counts", counts=[clock, small, small**2 + 1.05 * slack])
     refused(post, "state counts", counts=[clock, 0.0, 0.0])
     refused(post, "state counts must have shape", counts=[])
+    refused(post, "state counts must be at least 0.0, got -1", counts=[3.0, -1.0, 1.0])
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
@@ -168,6 +175,23 @@ def test_sums_are_those_of_the_rows(rule, scale, mean, last):
         taken(post, precision=P + sign * 0.9e-6 * P.max() * np.diag(off))
         wrong = P + sign * 1.2e-6 * P.max() * np.diag(off)
         refused(post, words, precision=wrong)
+
+
+@pytest.mark.parametrize("place", [-1.0, 0.5, 5.0])
+def test_a_window_goes_on_within_its_ring(place):
+    """The compiled code would write beyond it."""
+    post = learnt(RULES[1])
+    ring = post._get_state()["ring"]
+    wear = ring["wear"].copy()
+    wear[0] = place
+    refused(
+        post,
+        "must be at least 0" if place < 0 else "ring must have a head",
+        ring={**ring, "wear": wear},
+    )
+    held = ring["held"].copy()
+    held[0] = 0.5
+    refused(post, "ring must have .* zeros or ones", ring={**ring, "held": held})
 
 
 # --- the certified bound --------------------------------------------------------------
