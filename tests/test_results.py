@@ -289,6 +289,8 @@ def test_only_alike_runs_can_be_merged():
     one = results()
     with pytest.raises(ValueError, match="same policies"):
         one.merged(one.select(["a", "b", "c"]))
+    with pytest.raises(TypeError, match="other must be a Results, got 3"):
+        one.merged(3)
     with pytest.raises(ValueError, match="same rounds"):
         walk().merged(walk(rounds=59))
     with pytest.raises(ValueError, match="same regret in trials that both hold"):
@@ -346,6 +348,23 @@ def test_bad_arguments():
             results().summary(level=level)
         with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
             results().paired("a", level=level)
+
+
+@pytest.mark.parametrize(
+    "change, error, words",
+    [
+        (dict(rounds=[]), ValueError, "rounds must hold at least one number"),
+        (dict(policies=["a", "a"]), ValueError, "policies must have different names"),
+        (dict(policies=["a"]), ValueError, r"regret must have shape .* = \(2, 1, 3\)"),
+        (dict(arms=np.zeros((2, 2))), ValueError, "arms must have shape"),
+        (dict(details={"mean": [[1], [1, 2]]}), ValueError, "mean must .* unequal"),
+        (dict(details=[1.0]), TypeError, "details must map names to arrays"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change, error, words):
+    parts = dict(policies=["a", "b"], trials=range(2), rounds=range(1, 4))
+    with pytest.raises(error, match=words):
+        wsbnb.Results(**{"regret": np.ones((2, 2, 3)), **parts, **change})
 
 
 @pytest.mark.parametrize("best", [np.ones(60), np.ones(3), [[1, 2], [3]]])
