@@ -35,6 +35,8 @@ def test_whole_numbers():
     for value in (3.5, [3.0, 4.0]):
         with pytest.raises(TypeError, match="t must .*whole number"):
             _check.round_numbers("t", value, 3)
+    with pytest.raises(TypeError, match="t must be an array"):
+        _check.round_numbers("t", [[3], [4, 5]], 3)
 
 
 def test_rows_may_be_none_but_columns_must_be():
@@ -67,6 +69,9 @@ def test_weights():
             _check.weight_row("w", [0.5, bad], 2)
     table = np.tril(np.full((3, 3), 0.5))
     assert (_check.weight_matrix("w", table) == table).all()
+    for bad in (-0.1, 1.1):
+        with pytest.raises(ValueError, match=rf"w must lie in \[0, 1\], got {bad}"):
+            _check.weight_matrix("w", np.array([[1.0, 0.0], [bad, 1.0]]))
     for shape in ((2, 3), (3, 2)):
         with pytest.raises(ValueError, match="w must be square"):
             _check.weight_matrix("w", np.zeros(shape))

@@ -44,6 +44,7 @@ def test_parts_add_up_to_the_error_of_the_dense_posterior(t, d):
         np.testing.assert_allclose(total, error, rtol=1e-8, atol=1e-9)
         np.testing.assert_allclose(parts.error, total)
         np.testing.assert_allclose(parts.precision, precision, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(parts.precision, parts.precision.T)
         norms = parts.norms
         for name in ("drift", "noise", "prior"):
             v = getattr(parts, name)

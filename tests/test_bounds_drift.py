@@ -239,6 +239,9 @@ def test_bad_arguments_are_named(change, message):
 def test_discount_and_weights_exclude_each_other():
     with pytest.raises(ValueError, match="exactly one of discount and weights"):
         drift_bound_path([[0.0]], 0.9, 1.0, 1.0, weights=[[1.0]])
+    for words in ({}, dict(discount=0.9, weights=[[1.0]])):
+        with pytest.raises(ValueError, match="exactly one of discount and weights"):
+            drift_sum_bound(1.0, 1, 2, 1.0, 1.0, **words)
     with pytest.raises(ValueError, match="lower triangular"):
         drift_bound_path([[0.0]] * 2, None, 1.0, 1.0, weights=np.ones((2, 2)))
 

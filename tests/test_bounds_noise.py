@@ -188,6 +188,11 @@ def test_bad_arguments_are_named(change, error, message):
         squared_weight_sum(0.9, np.array([1.5]))
 
 
+def test_an_unknown_split_is_refused():
+    with pytest.raises(ValueError, match="split must be one of .* got 'half'"):
+        failure_probability(0.1, split="half", horizon=10, round=3)
+
+
 def test_anytime_shares_by_hand():
     t = np.array([1, 2, 10, 1000])
     share = failure_probability(0.1, split="anytime", round=t)

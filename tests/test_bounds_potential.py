@@ -181,6 +181,49 @@ def test_bad_arguments_are_named(change, message):
         potential_bound(**(arguments | change))
 
 
+@pytest.mark.parametrize("given", [{}, dict(discount=0.9, weights=np.eye(2))])
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (potential_sum, (np.ones((2, 1)), np.eye(1), 1.0)),
+        (forgetting_sum, (2,)),
+        (log_det_term, (2, np.eye(1), 1.0, 1.0)),
+    ],
+)
+def test_weights_are_given_once(function, arguments, given):
+    with pytest.raises(ValueError, match="exactly one of discount and weights"):
+        function(*arguments, **given)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda: determinant_bound(1.0, np.eye(2), 1.0, 1.0, inequality="other"),
+            "inequality must be one of",
+        ),
+        (
+            lambda: determinant_bound(1.0, np.eye(2), 1.0, 1.0, form="best"),
+            "form must be one of",
+        ),
+        (
+            lambda: log_determinant_ratio(1.0, np.eye(2), 1.0, 1.0, "best"),
+            "form must be one of",
+        ),
+        (
+            lambda: potential_bound(
+                np.ones((2, 1)), np.eye(1), 1.0, 1.0, discount=0.9, form="best"
+            ),
+            "form must be one of 'determinant'",
+        ),
+        (lambda: forgetting_sum(3, discount=0.5, first="last"), "first must be one of"),
+    ],
+)
+def test_words_are_those_of_the_docstrings(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 @pytest.mark.parametrize("form", ["trace", "lambda_max"])
 def test_potential_bound_of_other_powers_by_hand(form):
     """The closed determinant bounds take the sum of the powers of the last weights."""

@@ -289,11 +289,16 @@ def test_bad_arguments_are_named(change, message):
 
 
 @pytest.mark.parametrize("form", ["exact", "triangle"])
-def test_the_floor_is_the_penalty_where_all_arms_have_been_played(form):
-    """The dense covariance with the largest precision that forgetting allows."""
-    mean, prior_cov = np.array([0.5, -1.0]), np.array([[1.0, 0.3], [0.3, 0.5]])
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_the_floor_is_the_penalty_where_all_arms_have_been_played(form, d):
+    """The dense covariance with the largest precision that forgetting allows.
+
+    In two dimensions a matrix of eigenvectors may be symmetric.
+    """
+    root = np.random.default_rng(d).standard_normal((d, d))
+    mean, prior_cov = 0.5 - np.arange(d), 0.1 * np.eye(d) + root @ root.T / d
     sigma, L, gamma, S = 0.4, 1.7, 0.95, 1.3
-    most = np.linalg.inv(prior_cov) + L**2 / (sigma**2 * (1 - gamma)) * np.eye(2)
+    most = np.linalg.inv(prior_cov) + L**2 / (sigma**2 * (1 - gamma)) * np.eye(d)
     cov = np.linalg.inv(most)
     expected = prior_penalty(mean, prior_cov, (cov + cov.T) / 2, S, form)
     said = prior_penalty_floor(mean, prior_cov, sigma, L, gamma, S, form)
@@ -303,6 +308,18 @@ def test_the_floor_is_the_penalty_where_all_arms_have_been_played(form):
     for discount in (gamma, 1.0):
         nothing = prior_penalty_floor(mean, prior_cov, sigma, 0.0, discount, S, form)
         assert nothing == pytest.approx(start, rel=1e-12)
+
+
+def test_a_form_without_a_floor_is_refused():
+    with pytest.raises(ValueError, match="form must be one of 'exact', 'triangle'"):
+        prior_penalty_floor([0.5], [[1.0]], 1.0, 1.0, 0.9, 1.0, "cxv")
+
+
+@pytest.mark.parametrize("tiny", [1e-100, 1e-200, 1e-310, 5e-324])
+def test_a_mean_next_to_nothing_is_nothing(tiny):
+    cov = np.diag([0.5, 0.25])
+    said = prior_penalty([tiny, -tiny], np.eye(2), cov, 1.0)
+    assert said == pytest.approx(np.sqrt(0.5), rel=1e-14)
 
 
 def test_a_floor_that_underflows_is_refused_by_name():

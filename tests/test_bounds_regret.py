@@ -461,6 +461,16 @@ def test_bad_arguments_are_named(change, error, message):
         regret_bound_ucb(**(PROBLEM | dict(delta=0.1, variation=1.0) | change))
 
 
+def test_bad_arguments_of_the_randomised_constants():
+    for change, message in [
+        (dict(form="best"), "form must be one of"),
+        (dict(discount=None), "exactly one of discount and weights"),
+        (dict(weights=np.eye(50)), "exactly one of discount and weights"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            randomised_constants(**(PROBLEM | change))
+
+
 def test_bad_arguments_of_the_randomised_bound():
     with pytest.raises(ValueError, match="n_arms"):
         regret_bound_randomised(**PROBLEM, variation=1.0, algorithm="thompson")
