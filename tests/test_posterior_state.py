@@ -142,7 +142,9 @@ def test_the_longest_time():
     assert taken(post).rounds == 2**52
     with pytest.raises(ValueError, match="steps must lead to round"):
         post.decay(1)
-    refused(post, "state counts", counts=[2.0**52 + 1, 0.0, 0.0])
+    post.update([1.0, 0.0], 1.0)  # observations may follow
+    assert taken(post).rounds == 2**52 + 1
+    refused(post, "state counts", counts=[2.0**53 + 2, 0.0, 0.0])
 
 
 # --- rows -----------------------------------------------------------------------------

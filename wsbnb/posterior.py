@@ -341,9 +341,9 @@ class WSBPosterior:
         if self._work.fresh[0] != 1.0:
             return True  # checked slowly
         d = self.dim
-        roots = self._work.factor.diagonal()[:d]
-        least = 4.0 * d * _EPSILON * self._state.sums.diagonal()[:d]
-        return bool((roots * roots >= least).all())
+        inverse = self._work.factor[d + 1, :d]  # roots of the inverse pivots
+        inflation = (inverse * inverse).dot(self._state.sums.diagonal()[:d])
+        return bool(4.0 * d * _EPSILON * inflation <= 1.0)
 
     def _check_slowly(self):
         """The same without compiled code, for what was not learnt through a round."""
