@@ -79,6 +79,21 @@ def test_report_file(own_folder):
     assert (own_folder / "table2.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("table2 --out x.csv --report ./x.csv", "must not be the file of the table"),
+        ("table3 --report table3.csv", "must not be the file of the table"),
+        ("all --report r.csv", "goes with table2 or table3"),
+        ("figures --report r.csv", "goes with table2 or table3"),
+    ],
+)
+def test_a_report_that_would_be_lost_is_refused_at_once(words, why, own_folder):
+    with pytest.raises(SystemExit, match=why):
+        run(f"reproduce {words}")
+    assert not list(own_folder.iterdir())
+
+
 @pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_figures(own_folder, kind, start):
     words = f"reproduce figures --trials 2 --dims 2 3 --horizon 80 --format {kind}"

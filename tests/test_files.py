@@ -2,10 +2,12 @@
 
 import errno
 import os
+import pathlib
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 
@@ -87,16 +89,33 @@ def test_what_was_somebody_s_stays_his(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
-def test_what_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
-    """Root may write everything, so that what others are told is put in its place."""
-    path = tmp_path / "kept.json"
-    path.write_bytes(b"old")
-    path.chmod(0o444)
-    if os.geteuid() == 0:
-        monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(PermissionError, match="kept.json"):
-        _files.replace_file(path, b"new")
-    assert path.read_bytes() == b"old" and hidden(tmp_path) == []
+def test_what_may_not_be_written_is_not_replaced():
+    """Root may write everything, and is somebody else here."""
+    root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        path = pathlib.Path(folder, "kept.json")
+        path.write_bytes(b"old")
+        path.chmod(0o444)
+        try:
+            if root:
+                os.seteuid(12345)
+            with pytest.raises(PermissionError, match="kept.json"):
+                _files.replace_file(path, b"new")
+        finally:
+            if root:
+                os.seteuid(0)
+        assert path.read_bytes() == b"old" and os.listdir(folder) == ["kept.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+def test_links_in_a_circle_stay_and_are_named(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("link")
+    with pytest.raises(OSError, match="link") as caught:
+        _files.replace_file(link, b"new")
+    assert caught.value.errno == errno.ELOOP
+    assert link.is_symlink() and hidden(tmp_path) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")

@@ -1,7 +1,6 @@
 """Files that are whole or not there."""
 
 import contextlib
-import errno
 import hashlib
 import os
 import platform
@@ -76,9 +75,7 @@ def _open_already(path):
 
 
 def _replace(place, data):
-    before = place.stat() if place.exists() else None
-    if before is not None and not os.access(place, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    before = _written_before(place)
     # Opened as any file is, so that the user's own mask decides who may read it.
     writer = f"{_host()}-{os.getpid()}-{uuid.uuid4().hex}"
     temporary = place.with_name(f".{place.name[:40]}.{writer}")  # names end at 255
@@ -94,6 +91,15 @@ def _replace(place, data):
         with contextlib.suppress(OSError):  # a folder that may not be written says so
             temporary.unlink()
         raise
+
+
+def _written_before(place):
+    """What is known of the file that is there, which must be one that we may write."""
+    try:
+        with place.open("r+b") as file:  # if not, the system says why
+            return os.fstat(file.fileno())
+    except FileNotFoundError:
+        return None
 
 
 def _give(path, before):

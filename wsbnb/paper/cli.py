@@ -250,9 +250,13 @@ def _reproduce(options):
         "progress": not options.quiet,
     }
     whole = options.what == "all"
+    if options.report and options.what not in ("table2", "table3"):
+        raise SystemExit("--report goes with table2 or table3; all writes both")
     folder = (options.out or Path("reproduced")) if whole else Path()
     if options.what in ("table2", "table3"):
         target = options.out or Path(f"{options.what}.csv")
+        if options.report and options.report.absolute() == target.absolute():
+            raise SystemExit("--report must not be the file of the table")
         _table(options.what, target, options.report, common, how)
     if whole:
         for name in ("table2", "table3"):
