@@ -155,3 +155,15 @@ def test_the_most_extreme_arguments_are_named():
     said = _check._too_extreme("f", {"a": [1e300] * 40})
     assert said.endswith(f"got a={[1e300] * 40!r}"[: 60 + len("got ")])
     assert _check._too_extreme("f", {"d": "x"}).startswith(" must be")
+
+
+def test_a_quotient_keeps_its_digits_or_is_refused():
+    tiny = np.finfo(float).tiny
+    assert _check.quotient(3.0, 2.0) == 1.5 and _check.quotient(3.0, 2.0, 2) == 2.25
+    assert _check.quotient(0.0, 1e300, 2) == 0.0  # nothing is no loss
+    assert _check.quotient(tiny, 1.0) == tiny and _check.quotient(0.5, 1.0) == 0.5
+    for top, bottom, power in (
+        (tiny, 1.1, 1), (1e-170, 1.0, 2), (1.0, 1e170, 2), (1e200, 1e-200, 1)
+    ):  # fmt: skip
+        with pytest.raises(OverflowError):
+            _check.quotient(top, bottom, power)

@@ -283,14 +283,16 @@ def test_the_first_step_is_felt_in_the_second_round():
     np.testing.assert_allclose(said, [0.0, 1.0, 1.0], rtol=1e-15)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("unit", [1e-170, 1e-120, 1e120, 1e170])
-def test_no_unit_of_the_path_is_too_small_or_too_large(unit):
+def test_no_unit_of_the_path_is_too_small_or_too_large(unit, sign):
     """Squares of its steps are beyond all doubles; the bound knows no unit."""
-    path, w = np.array([[0.0, 1.0], [4.0, -2.0], [1.0, -2.0]]), [0.5, 1.0]  # 5, then 3
+    path, w = np.array([[5.0, 3.0], [1.0, 0.0], [-2.0, 0.0]]), [0.5, 1.0]  # 5, then 3
     expected = 2.0 * (0.5**0.5 * 5.0 + 1.5**0.5 * 3.0)
-    said = drift_bound(unit * path, w, 2.0, unit, "sharp")
+    path *= sign * unit
+    said = drift_bound(path, w, 2.0, unit, "sharp")
     assert said == pytest.approx(expected, rel=1e-14)
-    along = drift_bound_path(unit * path, 0.5, 2.0, unit, "sharp")
+    along = drift_bound_path(path, 0.5, 2.0, unit, "sharp")
     np.testing.assert_allclose(along, [0.0, 10.0, expected], rtol=1e-14)
 
 

@@ -222,7 +222,7 @@ def _largest_exponential_coefficient(gamma: float, T: int) -> float:
     if T == 1:
         return 0.0
     third = max(T // 3, 1)
-    return max(coefficient(third), coefficient(min(third + 1, T - 1)))
+    return max(coefficient(third), coefficient(third + 1))
 
 
 @_check.within_range()
