@@ -293,6 +293,26 @@ def test_what_no_round_can_be_played_from(d):
             assert not ready(d, i, sign * 1e300) and not ready(d, i, np.nan)
 
 
+@pytest.mark.parametrize("name", ["LinTS", "DLinTS", "WSBRandLinUCB"])
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+def test_pivots_smaller_than_rounding_make_no_round(name, unit):
+    """The pivots are the unit, and its share left by two arms that are almost one."""
+    for share, sound in (
+        (7, False),
+        (9, True),
+    ):  # times 2^-52, of 4 d in two dimensions
+        policy = zoo.make(name, 2)
+        P = policy.posterior._state.sums
+        P[:2, :2] = unit
+        P[1, 1] = unit * (1 + share * 2.0**-52)
+        arms, expected = np.eye(2)[None], np.zeros((1, 2))
+        if sound:
+            policy._play_rounds(arms, expected, np.zeros(1))
+        else:
+            with pytest.raises(ValueError, match="positive definite"):
+                policy._play_rounds(arms, expected, np.zeros(1))
+
+
 # --- many rounds ---------------------------------------------------------------------
 
 

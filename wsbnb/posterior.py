@@ -39,7 +39,6 @@ _NO_SCORES = (
 _NO_CHOICE = explore.Chance(0.0)
 _NOTHING, _NO_NOISE = np.zeros((1, 0)), np.zeros(1)
 _UNASKED = np.zeros((0, 2))
-_EPSILON = float(np.finfo(float).eps)
 
 
 class WSBPosterior:
@@ -329,21 +328,9 @@ class WSBPosterior:
         if self._work.fresh[0] == 0.0:
             self._check_slowly()
         squares = self._state.squares
-        sound = self._work.fresh[0] >= 0.0 and self._pivots_have_digits()
+        sound = self._work.fresh[0] >= 0.0
         if not (sound and (squares is None or np.isfinite(squares).all())):
             self._refuse()
-
-    def _pivots_have_digits(self):
-        """Whether no pivot of P is what rounding has left of its diagonal.
-
-        Whether such a pivot is positive is luck, and what was saved might be refused.
-        """
-        if self._work.fresh[0] != 1.0:
-            return True  # checked slowly
-        d = self.dim
-        inverse = self._work.factor[d + 1, :d]  # roots of the inverse pivots
-        inflation = (inverse * inverse).dot(self._state.sums.diagonal()[:d])
-        return bool(4.0 * d * _EPSILON * inflation <= 1.0)
 
     def _check_slowly(self):
         """The same without compiled code, for what was not learnt through a round."""
@@ -869,7 +856,7 @@ def checked_prior(
     root = np.linalg.inv(np.linalg.cholesky(cov))
     with np.errstate(over="ignore", invalid="ignore"):
         precision = root.T @ root
-    if not _is_definite(precision):
+    if not (_is_definite(precision) and _has_digits(precision)):
         raise ValueError(
             "prior_cov must be well enough conditioned to be inverted in double "
             f"precision, got condition number {np.linalg.cond(cov):.3g}"
@@ -883,6 +870,12 @@ def _refuse_beyond(name, *arrays):
         raise ValueError(
             f"{name} must give finite numbers in double precision; it lies too far out"
         )
+
+
+def _has_digits(P):
+    """Whether a prior is sound for the kernels, and half as far again."""
+    pivots = np.linalg.cholesky(P).diagonal() ** 2
+    return (pivots >= 8 * len(P) * estimate.EPSILON * P.diagonal()).all()
 
 
 def _is_definite(P):

@@ -18,11 +18,12 @@ from wsbnb.kernels.estimate import (
     WEIGHT_SUM,
     State,
     _square,
+    factorise_precision,
     fade_and_add,
     loosen,
 )
 from wsbnb.kernels.explore import best_arm, rescaled, score
-from wsbnb.kernels.linear import dot, factorise, solve_vector
+from wsbnb.kernels.linear import dot, solve_vector
 from wsbnb.kernels.vectors import borrowed, get
 
 #: As `State`, with one row for each member; `gamma` are their discounts.
@@ -97,7 +98,7 @@ def predict_all(prior, members, work, expected):
     sound = True
     for j in range(members.gamma.size):
         sums = members.sums[j]
-        sound = factorise(sums, d, work.factor, sums, d) and sound
+        sound = factorise_precision(sums, d, work.factor, sums, d) and sound
         for i in range(d):
             v[FIRST, i] = v[ARM, i]
         solve_vector(work.factor, d, v, FIRST)

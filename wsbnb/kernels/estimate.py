@@ -43,6 +43,8 @@ ARM, THETA, FIRST, SECOND = range(4)
 
 #: Entries of h stay below this.
 LARGEST_SHIFT = 1e300
+#: One and the next number differ by this.
+EPSILON = 2.0**-52
 
 # The rules of forgetting, as types that the compiler sees.
 Exponential = namedtuple("Exponential", "gamma")
@@ -290,12 +292,18 @@ def _learn_walk(rule, prior, state, work, reward, steps, weight):
 
 
 @pasted
-def _finite_pivots(factor, d):
-    """Whether no pivot is infinite; `factorise` only asks that they are positive."""
-    finite = True
+def factorise_precision(sums, d, factor, right, row):
+    """`factorise`; False if P is not positive definite beyond doubt.
+
+    A pivot that is small beside its diagonal is what rounding has left of it: its sign
+    is luck.
+    """
+    sound = factorise(sums, d, factor, right, row)
     for i in range(d):
-        finite = finite and get(factor, d + 1, i) > 0.0  # one over its root
-    return finite
+        inverse = get(factor, d + 1, i)  # one over the root of a pivot
+        share = inverse * get(sums, i, i) * inverse
+        sound = sound and inverse > 0.0 and share * (4 * d * EPSILON) <= 1.0
+    return sound
 
 
 @pasted
@@ -306,8 +314,7 @@ def refresh(state, work):
     """
     if work.fresh[0] == 0.0:
         d = state.sums.shape[0] - 1
-        sound = factorise(state.sums, d, work.factor, state.sums, d)
-        sound = sound and _finite_pivots(work.factor, d)
+        sound = factorise_precision(state.sums, d, work.factor, state.sums, d)
         sound = sound and _largest_entry(state.sums, d) < LARGEST_SHIFT
         work.fresh[0] = 1.0 if sound else -1.0
     return work.fresh[0] > 0.0

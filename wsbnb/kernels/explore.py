@@ -15,6 +15,7 @@ from wsbnb.kernels.estimate import (
     SECOND,
     SQUARED_WEIGHT_SUM,
     THETA,
+    factorise_precision,
     refresh,
 )
 from wsbnb.kernels.linear import (
@@ -349,7 +350,7 @@ def _draw(squares, scale, state, work, d, normals, t):
     W = work.spare[1]
     factorise(squares, d, W, squares, d)
     _perturb(state.sums, W, d, scale, normals, t, v)
-    sound = factorise(state.sums, d, F, v, THETA)
+    sound = factorise_precision(state.sums, d, F, v, THETA)
     work.fresh[0] = 0.0  # its z is not that of h
     for i in range(d):
         v[THETA, i] = get(F, d, i)
