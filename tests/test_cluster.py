@@ -98,6 +98,21 @@ def noting(folder, pause):
     return factory
 
 
+def test_no_worker_is_the_only_one_that_holds_a_part(client, monkeypatch):
+    """What joblib scatters dies with the worker that it was given to."""
+    scattered, scatter = [], client.scatter
+
+    def noted(data, **options):
+        scattered.append(type(data))
+        return scatter(data, **options)
+
+    monkeypatch.setattr(client, "scatter", noted)
+    with joblib.parallel_config(backend="dask"):
+        simulate(policies(), n_jobs=-1)
+        joblib.Parallel(n_jobs=2)(joblib.delayed(np.sum)(np.ones(300)) for _ in "ab")
+    assert scattered == [np.ndarray] * 2  # those of the second call
+
+
 def test_a_killed_worker_loses_nothing(client, tmp_path):
     """SIGKILL to one worker in the middle of the run."""
     folder = tmp_path / "seen"

@@ -109,10 +109,10 @@ def simulate(
     kept = recorded_rounds(environment.horizon, _validate.integer("points", points))
     numbers = _trial_numbers(trials, len(named) * len(kept))
     root, trace = root_seed(seed), _validate.flag("trace", trace)
-    jobs = (
-        joblib.delayed(_play_trial)(named, environment, root, i, kept, trace)
-        for i in numbers
-    )
+    # In a tuple: joblib would leave a bare array with one worker of a Dask cluster, and
+    # all its tasks would be lost if that one died.
+    given = named, environment, root, kept, trace
+    jobs = (joblib.delayed(_play_trial)(given, i) for i in numbers)
     n_jobs, progress = (
         _validate.workers("n_jobs", n_jobs),
         _validate.flag("progress", progress),
@@ -236,8 +236,9 @@ def trial_seed(seed: RootSeed, trial: int) -> SeedSequence:
 # --- one trial ----------------------------------------------------------------------
 
 
-def _play_trial(named, environment, root, trial, kept, trace):
+def _play_trial(given, trial):
     """Cumulative regret at the rounds `kept` for each policy, and details if asked."""
+    named, environment, root, kept, trace = given
     world = environment.world(trial_seed(root, trial))
     players = [player(policy, world) for policy in named.values()]
     recorders = [_Recorder(kept, trace) for _ in players]
