@@ -10,8 +10,8 @@ from scipy import integrate, optimize
 import wsbnb
 import wsbnb.environments as we
 from tests import zoo
-from tests.kernels import from_python
-from wsbnb.exploration import Thompson
+from tests.kernels import PLAIN, from_python
+from wsbnb.exploration import Optimism, Thompson
 from wsbnb.kernels import estimate
 from wsbnb.policies.theory import TheoryWarning, outside_on_purpose
 from wsbnb.weights import Polynomial, RandomWalk, Restart, SlidingWindow
@@ -307,3 +307,37 @@ def test_a_certain_click_has_no_spread_and_no_nan(shift):
         exact = 1.0 / (1.0 + np.exp(min(shift, 700.0)))  # less any spread of eta
         assert min(mean, 1.0 - mean) == pytest.approx(exact, rel=0.02, abs=3e-16)
         assert std == pytest.approx(np.sqrt(exact), rel=0.02, abs=1e-12)
+
+
+@pytest.mark.skipif(not PLAIN, reason="counts the calls of an inner function")
+def test_the_scalar_root_takes_few_steps(monkeypatch):
+    """Newton's, that is: to halve the bracket would take fifty."""
+    called = []
+
+    def counted(eta):
+        called.append(eta)
+        return curve(eta)
+
+    monkeypatch.setattr(estimate, "logistic", counted)
+    for eta in (-3.0, 0.0, 0.5, 4.0):
+        for s in (0.1, 1.0, 10.0):
+            estimate.click_mode(eta, s, 1.0)
+            assert len(called) <= 2 * 12
+            called.clear()
+
+
+@pytest.mark.parametrize("discount", [0.9, 1.0])
+def test_the_eigenvalue_bound_of_clicks_is_never_below(discount):
+    mean, cov = zoo.prior(3)
+    known = dict(prior_mean=mean, prior_cov=cov, discount=discount)
+    law = Optimism(horizon=99, param_bound=1.5, penalty="cxv")
+    policy = wsbnb.LinearPolicy(wsbnb.LogisticPosterior(**known), law, rng=0)
+    P0, rng = np.linalg.inv(cov), np.random.default_rng(2)
+    for t in range(60):
+        arms = rng.standard_normal((4, 3))
+        k = policy.pull(arms)
+        top = np.linalg.eigvalsh(P0 @ policy.posterior.cov @ P0)[-1]
+        assert policy.posterior._state.bound[0] >= top * (1.0 - 1e-9)
+        if t % 20 == 19:
+            policy.decay(5)
+        policy.update(arms[k], float(t % 2))

@@ -559,3 +559,17 @@ def test_defaults_are_those_of_the_docstrings():
     assert Optimism() == Optimism(delta=0.05, **given)
     assert RandomisedOptimism() == RandomisedOptimism(scale=1.0)
     assert Thompson() == Thompson(scale=1.0) and Widths() == Widths(width=1.0)
+
+
+@pytest.mark.parametrize("d", [8, 9, 17])
+def test_the_local_norm_of_more_features_than_a_register_holds(d):
+    policy, weights_now = zoo.make("DLinUCB", d), zoo.GAMMA ** np.arange(6)[::-1]
+    X, rewards = zoo.problem(4, 6, d, 5)
+    rows = X[:, 0]
+    policy.update(rows, rewards[:, 0])
+    ridge = zoo.LAMBDA * np.eye(d)
+    P = ridge + (weights_now[:, None] * rows).T @ rows
+    squares = ridge + (weights_now[:, None] ** 2 * rows).T @ rows
+    cov = zoo.SIGMA**2 * np.linalg.inv(P) @ squares @ np.linalg.inv(P)
+    width = np.sqrt(np.einsum("ki,ij,kj->k", X[0], cov, X[0]))
+    close(policy.explain(X[0])["width"], width)

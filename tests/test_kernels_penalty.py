@@ -232,3 +232,23 @@ def test_penalty_without_observations_by_hand(form):
     """M = P0 = 4 I: with a zero mean sqrt(4) S, and not 4 S."""
     found = at(np.zeros(2), 0.25 * np.eye(2), 4.0 * np.eye(2), 3.0, form)
     assert found == pytest.approx(6.0, rel=1e-10 if form == "exact" else 1e-3)
+
+
+@pytest.mark.skipif(not PLAIN, reason="counts the calls of inner functions")
+def test_the_exact_penalty_takes_few_steps(monkeypatch):
+    """Newton's, not forty halves; the eigenvalue is not begun from its last digit."""
+    called, factors = [], []
+
+    def count(name):
+        function = getattr(explore, name)
+        monkeypatch.setattr(
+            explore, name, lambda *given: called.append(name) or function(*given)
+        )
+
+    count("shifted_factor")
+    count("_farthest")
+    for _ in played(3, 30, penalty="exact"):
+        assert called.count("_farthest") <= 8
+        factors.append(called.count("shifted_factor"))
+        called.clear()
+    assert np.median(factors) <= 100

@@ -144,3 +144,49 @@ def test_borrowed_arrays_are_not_counted():
 def test_borrowed_is_the_same_array_in_python():
     array = np.zeros(3)
     assert vectors.borrowed(array) is array
+
+
+def test_a_vector_keeps_what_was_loaded(table):
+    @registers
+    def exchange(A):
+        first, second = vectors.load(A, 0, 0), vectors.load(A, 1, 0)
+        vectors.store(A, 0, 0, second)
+        vectors.store(A, 1, 0, first)
+
+    given = table.copy()
+    exchange(table)
+    assert (table[:2, :8] == given[1::-1, :8]).all()
+
+
+def test_a_vector_that_changes_in_a_loop(table):
+    @registers
+    def highest(A, out):
+        top = vectors.splat(-9.0)
+        for i in range(A.shape[0]):
+            if A[i, 0] > -9.0:
+                top = vectors.larger(vectors.load(A, i, 0), top)
+        vectors.store(out, 0, 0, top)
+
+    out = np.zeros((1, 8))
+    highest(table, out)
+    assert (out[0] == table[:, :8].max(axis=0)).all()
+
+
+def test_places_of_any_kind_of_whole_number(table):
+    @registers
+    def move(A, out, i, c):
+        vectors.store(out, i, c, vectors.load(A, i, c))
+        return vectors.get(A, i, c)
+
+    for kind in (np.int32, np.uint8, np.int64):
+        out = np.zeros_like(table)
+        assert move(table, out, kind(1), kind(5)) == table[1, 5]
+        assert (out[1, 5:13] == table[1, 5:13]).all()
+
+
+def test_a_single_array_may_be_borrowed(table):
+    @registers
+    def first(A):
+        return vectors.borrowed(A)[0, 0]
+
+    assert first(table) == table[0, 0]

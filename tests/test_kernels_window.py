@@ -122,3 +122,19 @@ def test_rounds_before_an_observation(idle):
     for row in [*zip(X, rewards), *idle * [None], (X[0], 2.0)]:
         dense.push(row)
     np.testing.assert_allclose(one.precision, dense.sums()[0], rtol=1e-12)
+
+
+def test_time_that_passes_before_an_observation():
+    """The ring comes round meanwhile, and is summed up: the arm is still to come."""
+    X, rewards, mean, cov = stream("rows", 2 * LENGTH)
+    post, dense = posterior(mean, cov, rules.SlidingWindow(LENGTH)), Dense(mean, cov)
+    for t, (x, r) in enumerate(zip(X, rewards, strict=True)):
+        steps = 1 + t % 4
+        arms = memory.packed_copy(x[None, :, None])
+        post._play(_NO_CHOICE, arms, np.array([[r]]), float(steps), 1.0)
+        for _ in range(steps - 1):
+            dense.push(None)
+        dense.push((x, r))
+        P, h = dense.sums()
+        np.testing.assert_allclose(post.precision, P, rtol=1e-9)
+        np.testing.assert_allclose(post.shift, h, rtol=1e-9)

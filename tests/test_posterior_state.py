@@ -12,6 +12,7 @@ import wsbnb
 from tests import zoo
 from tests.kernels import PLAIN
 from wsbnb import weights
+from wsbnb.posterior import _has_digits
 
 pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
 
@@ -140,11 +141,38 @@ def test_the_longest_time():
     post.update([1.0, 0.0], 1.0)
     post.decay(2**52 - 1)
     assert taken(post).rounds == 2**52
-    with pytest.raises(ValueError, match="steps must lead to round"):
-        post.decay(1)
+    words = r"steps must lead to round 4503599627370496 at most, got 2.0 in round 4.5036e"
+    with pytest.raises(ValueError, match=words):
+        post.decay(2)
     post.update([1.0, 0.0], 1.0)  # observations may follow
     assert taken(post).rounds == 2**52 + 1
-    refused(post, "state counts", counts=[2.0**53 + 2, 0.0, 0.0])
+    _, *sums = post._get_state()["counts"]
+    assert taken(post, counts=[2.0**53, *sums]).rounds == 2**53
+    refused(post, "state counts", counts=[2.0**53 + 2, *sums])
+
+
+def test_a_window_has_as_many_weights_as_rows():
+    post = learnt(RULES[1])
+    taken(post, counts=[3.0, 3.0, 3.0])
+    for counts in ([3.0, 4.0, 4.0], [4.0, 4.0, 4.0], [4.0, 2.0, 2.0]):
+        refused(post, "state counts", counts=counts)
+    refused(post, "state counts", counts=[2.0, 3.0, 3.0])  # rows of rounds to come
+
+
+def test_the_clock_says_what_has_passed():
+    """A walk's time passes in parts, whose sum is rounded."""
+    post = posterior(weights.RandomWalk(0.3))
+    post.decay(1000.1)
+    assert post.rounds == 1000.1
+
+
+@pytest.mark.parametrize("share, sound", [(13, False), (20, True)])
+def test_digits_of_a_prior(share, sound):
+    """A pivot beside its diagonal, in units of rounding: 16 are asked for d = 2."""
+    share *= np.finfo(float).eps
+    for unit in (1e-3, 1.0, 1e3):
+        P = unit * np.array([[1.0, np.sqrt(1.0 - share)], [np.sqrt(1.0 - share), 1.0]])
+        assert _has_digits(P) is sound
 
 
 # --- rows -----------------------------------------------------------------------------

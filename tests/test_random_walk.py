@@ -46,7 +46,8 @@ def test_posterior_is_the_kalman_filter(d, rate):
     m, C = kalman(mean, cov, rate * cov, X, rewards, zoo.SIGMA**2, steps)
     np.testing.assert_allclose(post.cov, C, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(post.mean, m, rtol=1e-8, atol=1e-10)
-    assert post.rounds == steps.sum() and post.weight_sum == 30
+    assert post.rounds == steps.sum()
+    assert post.weight_sum == post.squared_weight_sum == 30
 
 
 def test_one_big_gaussian():

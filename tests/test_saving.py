@@ -165,14 +165,15 @@ def test_extreme_numbers_survive(tmp_path):
     assert_same_bits(policy, through_file(policy, tmp_path))
 
 
+@pytest.mark.parametrize("rounds", [30, 3000])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_policy_that_knows_one_direction_only_is_read(seed, tmp_path):
+def test_a_policy_that_knows_one_direction_only_is_read(seed, rounds, tmp_path):
     """Rounding in the direction that is known exceeds what is known of the others."""
-    x = np.random.default_rng(seed).standard_normal(3)
-    policy = wsbnb.WSBLinUCB(
-        **{**zoo.settings("WSBLinUCB", 3), "prior_cov": np.eye(3), "noise_std": 1e-4}
-    )
-    policy.update(np.repeat(x[None], 30, axis=0), np.full(30, 0.3))
+    rng = np.random.default_rng(seed)
+    x, paid = rng.standard_normal(3), 0.3 + 1e-4 * rng.standard_normal(rounds)
+    known = {"prior_cov": np.eye(3), "noise_std": 1e-4, "discount": 1.0}
+    policy = wsbnb.WSBLinUCB(**{**zoo.settings("WSBLinUCB", 3), **known})
+    policy.update(np.repeat(x[None], rounds, axis=0), paid)
     assert_same_bits(policy, through_file(policy, tmp_path))
 
 

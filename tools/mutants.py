@@ -55,6 +55,7 @@ TESTS = {
         "adaptive",
         "adaptive_interface",
         "adaptive_files",
+        "changes",
     ],
     "kernels/memory.py": [
         *KERNELS,
@@ -151,7 +152,7 @@ _CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil"}
 _DROPPED = {"sqrt", "log", "log1p", "expm1", "abs"}
 #: Calls whose first arguments may stand in any order, and how many of them.
 _SYMMETRIC = {"min": 9, "max": 9, "minimum": 2, "maximum": 2}
-_SYMMETRIC |= {"plus_product": 2, "minus_product": 2, "array_equal": 2}
+_SYMMETRIC |= {"plus": 2, "plus_product": 2, "minus_product": 2, "array_equal": 2}
 
 
 def changed(node):

@@ -875,7 +875,7 @@ def _refuse_beyond(name, *arrays):
 def _has_digits(P):
     """Whether a prior is sound for the kernels, and half as far again."""
     pivots = np.linalg.cholesky(P).diagonal() ** 2
-    return (pivots >= 8 * len(P) * np.finfo(float).eps * P.diagonal()).all()
+    return bool((pivots >= 8 * len(P) * np.finfo(float).eps * P.diagonal()).all())
 
 
 def _is_definite(P):

@@ -302,7 +302,7 @@ def factorise_precision(sums, d, factor, right, row):
     for i in range(d):
         inverse = get(factor, d + 1, i)  # one over the root of a pivot
         share = inverse * get(sums, i, i) * inverse
-        sound = sound and inverse > 0.0 and share * (4 * d * EPSILON) <= 1.0
+        sound = sound and share * (4 * d * EPSILON) <= 1.0
     return sound
 
 
