@@ -141,7 +141,9 @@ def test_the_longest_time():
     post.update([1.0, 0.0], 1.0)
     post.decay(2**52 - 1)
     assert taken(post).rounds == 2**52
-    words = r"steps must lead to round 4503599627370496 at most, got 2.0 in round 4.5036e"
+    words = (
+        r"steps must lead to round 4503599627370496 at most, got 2.0 in round 4.5036e"
+    )
     with pytest.raises(ValueError, match=words):
         post.decay(2)
     post.update([1.0, 0.0], 1.0)  # observations may follow

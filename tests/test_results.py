@@ -297,6 +297,16 @@ def test_only_alike_runs_can_be_merged():
         walk().merged(walk(seed=1))
 
 
+def test_trials_that_both_hold_may_differ_by_rounding():
+    def other(factor):
+        regret = factor * np.full((1, 1, 2), 7.0)
+        return wsbnb.Results(regret, ["a"], np.arange(1), np.arange(1, 3))
+
+    assert other(1.0).merged(other(1.0 + 0.9e-6)).trials.tolist() == [0]
+    with pytest.raises(ValueError, match="same regret in trials that both hold"):
+        other(1.0).merged(other(1.0 + 1.5e-6))
+
+
 def test_between_scores_some_rounds_only():
     one = walk()
     part = one.between(10, 30)

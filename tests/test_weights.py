@@ -138,19 +138,19 @@ def test_half_floats_are_whole_numbers_and_times_are_none():
 
 
 @pytest.mark.parametrize(
-    "rule, kind",
+    "make, given, kind",
     [
-        (Exponential(np.float32(0.5)), float),
-        (Exponential(1), float),
-        (SlidingWindow(np.int64(2)), int),
-        (Restart(2.0), int),
-        (Polynomial(2), float),
-        (RandomWalk(1), float),
+        (Exponential, np.float32(0.5), float),
+        (Exponential, 1, float),
+        (SlidingWindow, np.int64(2), int),
+        (Restart, 2.0, int),
+        (Polynomial, 2, float),
+        (RandomWalk, 1, float),
     ],
 )
-def test_settings_become_plain_numbers(rule, kind):
+def test_settings_become_plain_numbers(make, given, kind):
     """They are printed and saved, and each kind would be compiled for anew."""
-    (setting, *_) = vars(rule).values()
+    (setting, *_) = vars(make(given)).values()
     assert type(setting) is kind
 
 
