@@ -8,6 +8,8 @@ from scipy import sparse
 
 import wsbnb
 from tests import zoo
+from wsbnb.exploration import Greedy
+from wsbnb.weights import Exponential, Polynomial
 
 NAN, INF = np.nan, np.inf
 EYE = np.eye(3)
@@ -302,6 +304,25 @@ def test_a_pivot_that_rounding_has_made_is_refused(seed):
             policy.update(x, rng.standard_normal())
     assert_unchanged(policy, before)
     policy.update([0.1, 0.2, 1.0], 0.5)
+
+
+@pytest.mark.parametrize("size", [3.0e6, 4.0e6, 6.0e6])
+@pytest.mark.parametrize(
+    "rule", [Exponential(0.99), Polynomial(0.7, of="age")], ids=str
+)
+def test_what_was_learnt_can_be_played_from(size, rule):
+    """Every rule refuses the same arms; one that a pull refuses is in for good."""
+    prior = dict(prior_mean=[0.0, 0.0], prior_cov=1.0, noise_std=0.1)
+    post = wsbnb.WSBPosterior(**prior, forgetting=rule)
+    policy = wsbnb.LinearPolicy(post, Greedy(), rng=0)
+    before = everything(policy)
+    if size > 3.0e6:  # two equal features, of which the prior cannot be told any more
+        with pytest.raises(ValueError, match="positive definite in double precision"):
+            policy.update([size, size], 1.0)
+        assert_unchanged(policy, before)
+    else:
+        policy.update([size, size / 2.0], 1.0)
+    assert policy.pull(EYE[:2, :2]) in (0, 1)
 
 
 @pytest.mark.parametrize("name", zoo.ALL)

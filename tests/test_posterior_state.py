@@ -93,6 +93,24 @@ def test_sums_that_no_round_can_use_are_refused():
     refused(post, "x and reward must keep", shift=[0.0, -1.1e300])
 
 
+@pytest.mark.parametrize("rule, least", [(RULES[0], 4), (RULES[3], 16)], ids=str)
+def test_pivots_that_rounding_has_made_are_refused(rule, least):
+    """Two almost equal features: the last pivot is a few units of rounding.
+
+    Rounds ask for eight. What they have made is taken, if they round otherwise, too;
+    what is made without them must be enough for every round.
+    """
+    post = posterior(rule)
+    post.update([2.0**22, 2.0**22], 1.0)
+    for units, sound in ((least + 1, True), (least - 1, False)):
+        P = np.full((2, 2), 2.0**46)  # of the arm; the prior has nothing left to say
+        P[1, 1] *= 1.0 + units * 2.0**-52
+        if sound:
+            taken(post, precision=P)
+        else:
+            refused(post, "x and reward must keep", precision=P)
+
+
 def test_sums_of_weights_must_fit():
     post = learnt()
     clock, total, squares = post._get_state()["counts"]
