@@ -235,6 +235,42 @@ def test_own_policy(tmp_path):
     assert "a loaded file continues" in wsbnb.check_policy(policy)
 
 
+@wsbnb.register
+class Unmoved(wsbnb.Policy):
+    """A policy of one's own that plays by its prior, and counts."""
+
+    def __init__(self, prior_mean, rng=None):
+        super().__init__(rng)
+        self.prior_mean = np.array(prior_mean, dtype=float)
+        self._restart()
+
+    @property
+    def dim(self):
+        return len(self.prior_mean)
+
+    def _restart(self):
+        self.rounds = 0
+
+    def _choose(self, X):
+        return int(np.argmax(X @ self.prior_mean))
+
+    def _learn(self, x, reward, decay):
+        self.rounds += 1
+
+    def _get_state(self):
+        return {"rounds": self.rounds}
+
+    def _set_state(self, state):
+        self.rounds = state["rounds"]
+
+
+def test_a_policy_of_ones_own_needs_no_matrix_for_its_prior(tmp_path):
+    policy = Unmoved(np.arange(100.0))
+    policy.update(np.ones(100), 1.0)
+    again = through_file(policy, tmp_path)
+    assert again.rounds == 1 and again.dim == 100
+
+
 def test_a_class_may_be_defined_again():
     twin = type("Remembering", (Remembering,), {"__module__": Remembering.__module__})
     twin.__qualname__ = Remembering.__qualname__

@@ -267,8 +267,10 @@ def _build(content):
 def _settings(kind, params, state):
     """The constructor's arguments; nothing is made that the file has no room for."""
     witness = len(json.dumps(state))
-    side = math.sqrt(witness) if kind._keeps_matrix else witness
-    for name, room in (("dim", side), ("prior_mean", side), ("length", witness)):
+    rooms = {"dim": witness, "length": witness}
+    if kind._keeps_matrix:
+        rooms |= dict.fromkeys(("dim", "prior_mean"), math.sqrt(witness))
+    for name, room in rooms.items():
         size = _largest(params, name)
         if size > room:
             raise ValueError(f"{name} cannot have size {size} with so short a state")
