@@ -134,6 +134,8 @@ def test_badly_conditioned_prior():
 
 HIDDEN = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
 DAY = np.datetime64("2020-01-01")
+LOOP: list = []
+LOOP.append(LOOP)  # a list within itself
 PULLS = [
     ([[1.0, NAN, 0.0]], ValueError, "X must be finite, got nan at index (0, 1)"),
     ([[1.0, 0.0, 0.0], [INF, 0.0, 0.0]], ValueError, "got inf at index (1, 0)"),
@@ -153,6 +155,7 @@ PULLS = [
     (np.array([[INF, -INF, 0.0]]), ValueError, "X must be finite, got inf"),
     ([[1.0, 2.0, 3.0], [1.0]], TypeError, "X must be an array of real numbers"),
     ([[1.0, "a", 3.0]], TypeError, "X must be an array of real numbers"),
+    (LOOP, TypeError, "X must be an array of real numbers, got list"),
     (np.ones((2, 3)) * 1j, TypeError, "complex"),
     ([HIDDEN, [1.0, 2.0, 3.0]], ValueError, "X must have no masked entries, got 1"),
     ((EYE[0], [1.0, np.ma.masked, 3.0]), ValueError, "no masked entries, got 1"),

@@ -214,6 +214,10 @@ def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
     return value
 
 
+#: No array has more axes; a list within itself has no end.
+_DEEPEST = 64
+
+
 def unmasked(name: str, value: Any) -> None:
     """Refuse masked entries: whoever converts them would use what they hide."""
     hidden = _hidden(value)
@@ -221,13 +225,13 @@ def unmasked(name: str, value: Any) -> None:
         raise ValueError(f"{name} must have no masked entries, got {hidden}")
 
 
-def _hidden(value):
+def _hidden(value, depth=_DEEPEST):
     """How many entries are masked; NumPy forgets the masks of the rows of a list."""
     if isinstance(value, np.ma.MaskedArray):
         return int(np.ma.count_masked(value))
-    if not isinstance(value, list | tuple):
+    if not (depth and isinstance(value, list | tuple)):
         return 0
-    return sum(_hidden(row) for row in value if isinstance(row, _ROWS))
+    return sum(_hidden(row, depth - 1) for row in value if isinstance(row, _ROWS))
 
 
 _ROWS = list | tuple | np.ma.MaskedArray
