@@ -141,15 +141,19 @@ def test_a_file_that_is_open_already_is_appended_to(tmp_path):
     path = tmp_path / "tables.csv"
     path.write_bytes(b"old,")
     with path.open("ab") as file:
-        for name in (f"/dev/fd/{file.fileno()}", tmp_path / "link"):
-            if name == tmp_path / "link":
-                name.symlink_to(f"/dev/fd/{file.fileno()}")
+        link, again = tmp_path / "link", tmp_path / "again"
+        link.symlink_to(f"/dev/fd/{file.fileno()}")
+        again.symlink_to("link")
+        for name in (f"/dev/fd/{file.fileno()}", link, again):
             assert str(_files.replace_file(name, b"new", b",")) == str(name)
         file.write(b"later")
-    assert path.read_bytes() == b"old,new,new,later" and hidden(tmp_path) == []
+    assert path.read_bytes() == b"old,new,new,new,later" and hidden(tmp_path) == []
     with pytest.raises(OSError, match="/dev/fd/999") as caught:
         _files.replace_file("/dev/fd/999", b"new")
     assert caught.value.errno == errno.EBADF
+    for number in ("9" * 20, "²"):  # no file can have them
+        with pytest.raises(FileNotFoundError, match=f"/dev/fd/{number}"):
+            _files.replace_file(f"/dev/fd/{number}", b"new")
 
 
 def test_a_name_of_any_length(tmp_path):

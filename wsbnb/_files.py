@@ -17,6 +17,10 @@ from wsbnb._types import Any, FilePath
 ABANDONED = 24 * 3600.0
 _HIDDEN = re.compile(r"\..+\.(?P<host>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{32}")
 
+_NUMBER = re.compile("[0-9]{1,9}")
+#: As many in a row as systems follow.
+_MOST_LINKS = 40
+
 
 def replace_file(path: FilePath, *data: Any) -> Path:
     """Put bytes at `path` so that a reader sees the old file or the new, never half.
@@ -66,11 +70,13 @@ def replace_file(path: FilePath, *data: Any) -> Path:
 
 def _open_already(path):
     """The number of an open file of this process that `path` names, or None."""
-    link = path.parent / os.readlink(path) if path.is_symlink() else path
-    for name in (path, link):
-        folder = os.path.realpath(name.parent)
-        if folder in (f"/proc/{os.getpid()}/fd", "/dev/fd") and name.name.isdigit():
-            return int(name.name)
+    for _ in range(_MOST_LINKS):  # perhaps by way of links
+        folder = os.path.realpath(path.parent)
+        if folder in (f"/proc/{os.getpid()}/fd", "/dev/fd"):
+            return int(path.name) if _NUMBER.fullmatch(path.name) else None
+        if not path.is_symlink():
+            return None
+        path = path.parent / os.readlink(path)
     return None
 
 
