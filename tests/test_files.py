@@ -89,23 +89,33 @@ def test_what_was_somebody_s_stays_his(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
-def test_what_may_not_be_written_is_not_replaced():
-    """Root may write everything, and is somebody else here."""
+@pytest.mark.parametrize("mode", [0o444, 0o222])
+def test_what_may_not_be_written_is_not_replaced(mode):
+    """Root may write everything, and is somebody else here.
+
+    Nobody needs to read what is to be replaced.
+    """
     root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         path = pathlib.Path(folder, "kept.json")
         path.write_bytes(b"old")
-        path.chmod(0o444)
+        path.chmod(mode)
         try:
             if root:
                 os.seteuid(12345)
-            with pytest.raises(PermissionError, match="kept.json"):
+            if mode == 0o222:
                 _files.replace_file(path, b"new")
+            else:
+                with pytest.raises(PermissionError, match="kept.json"):
+                    _files.replace_file(path, b"new")
         finally:
             if root:
                 os.seteuid(0)
-        assert path.read_bytes() == b"old" and os.listdir(folder) == ["kept.json"]
+        assert path.stat().st_mode & 0o777 == mode
+        path.chmod(0o600)
+        assert path.read_bytes() == (b"new" if mode == 0o222 else b"old")
+        assert os.listdir(folder) == ["kept.json"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")

@@ -102,10 +102,13 @@ def _replace(place, data):
 def _written_before(place):
     """What is known of the file that is there, which must be one that we may write."""
     try:
-        with place.open("r+b") as file:  # if not, the system says why
-            return os.fstat(file.fileno())
+        number = os.open(place, os.O_WRONLY)  # if we may not, the system says why
     except FileNotFoundError:
         return None
+    try:
+        return os.fstat(number)
+    finally:
+        os.close(number)
 
 
 def _give(path, before):
