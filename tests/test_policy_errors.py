@@ -1,6 +1,7 @@
 """Bad input: which error, what it says, and that nothing changes."""
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -136,6 +137,7 @@ HIDDEN = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
 DAY = np.datetime64("2020-01-01")
 LOOP: list = []
 LOOP.append(LOOP)  # a list within itself
+DEEP = functools.reduce(lambda inner, _: [inner], range(2_000), 1.0)
 PULLS = [
     ([[1.0, NAN, 0.0]], ValueError, "X must be finite, got nan at index (0, 1)"),
     ([[1.0, 0.0, 0.0], [INF, 0.0, 0.0]], ValueError, "got inf at index (1, 0)"),
@@ -156,6 +158,7 @@ PULLS = [
     ([[1.0, 2.0, 3.0], [1.0]], TypeError, "X must be an array of real numbers"),
     ([[1.0, "a", 3.0]], TypeError, "X must be an array of real numbers"),
     (LOOP, TypeError, "X must be an array of real numbers, got list"),
+    (DEEP, TypeError, "X must be an array of real numbers, got list"),
     (np.ones((2, 3)) * 1j, TypeError, "complex"),
     ([HIDDEN, [1.0, 2.0, 3.0]], ValueError, "X must have no masked entries, got 1"),
     ((EYE[0], [1.0, np.ma.masked, 3.0]), ValueError, "no masked entries, got 1"),
@@ -165,6 +168,7 @@ PULLS = [
     (np.array([[1.0, DAY - DAY, 3.0]], dtype=object), TypeError, "timedelta64"),
 ]
 UPDATES = [
+    (np.ones(3), DEEP, TypeError, "reward must be a real number, got <list object"),
     ([1.0, NAN, 0.0], 1.0, ValueError, "x must be finite, got nan at index (1,)"),
     ([1.0, 0.0, 0.0], NAN, ValueError, "reward must be finite, got nan"),
     ([1.0, 0.0, 0.0], -INF, ValueError, "reward must be finite, got -inf"),

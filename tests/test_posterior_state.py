@@ -192,7 +192,7 @@ def test_digits_of_a_prior(share, sound):
     share *= np.finfo(float).eps
     for unit in (1e-3, 1.0, 1e3):
         P = unit * np.array([[1.0, np.sqrt(1.0 - share)], [np.sqrt(1.0 - share), 1.0]])
-        assert _has_digits(P) is sound
+        assert _has_digits(P, 8) is sound
 
 
 # --- rows -----------------------------------------------------------------------------

@@ -56,7 +56,10 @@ _NO_NUMBERS = bool | np.bool_ | np.timedelta64
 
 def _shown(value):
     """A value as it appears in a message: whole if it is short."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:  # a list in a list in a list ...
+        text = object.__repr__(value)
     return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
 
 
@@ -214,10 +217,6 @@ def choice(name: str, value: Word, allowed: Sequence[Any]) -> Word:
     return value
 
 
-#: No array has more axes; a list within itself has no end.
-_DEEPEST = 64
-
-
 def unmasked(name: str, value: Any) -> None:
     """Refuse masked entries: whoever converts them would use what they hide."""
     hidden = _hidden(value)
@@ -225,13 +224,17 @@ def unmasked(name: str, value: Any) -> None:
         raise ValueError(f"{name} must have no masked entries, got {hidden}")
 
 
-def _hidden(value, depth=_DEEPEST):
+def _hidden(value):
     """How many entries are masked; NumPy forgets the masks of the rows of a list."""
-    if isinstance(value, np.ma.MaskedArray):
-        return int(np.ma.count_masked(value))
-    if not (depth and isinstance(value, list | tuple)):
-        return 0
-    return sum(_hidden(row, depth - 1) for row in value if isinstance(row, _ROWS))
+    hidden, seen, waiting = 0, set(), [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, np.ma.MaskedArray):
+            hidden += int(np.ma.count_masked(part))
+        elif isinstance(part, list | tuple) and id(part) not in seen:
+            seen.add(id(part))  # a list may be within itself
+            waiting += [row for row in part if isinstance(row, _ROWS)]
+    return hidden
 
 
 _ROWS = list | tuple | np.ma.MaskedArray
