@@ -646,3 +646,23 @@ def test_what_a_copy_is_made_of_does_not_change():
     state = fleet.__getstate__()
     fleet.update(np.arange(4), np.eye(3)[[0, 1, 2, 0]], np.ones(4))
     assert not any(part.any() for part in state["_users"])
+
+
+def test_a_long_batch_waits_for_no_thread_of_blas(monkeypatch):
+    """Products of long arrays start threads, which are waited for on a busy machine."""
+    product, lengths = np.vdot, []
+
+    def noted(a, b):
+        lengths.append(a.size)
+        return product(a, b)
+
+    monkeypatch.setattr(np, "vdot", noted)
+    fleet = wsbnb.Fleet(template(2), users=5, rng=0)
+    who, arms, rewards = events(3, 9000, 5, 2, 3)
+    k = fleet.pull(who, arms)
+    fleet.update(who, arms[np.arange(9000), k], rewards)
+    assert max(lengths, default=0) <= 10_000
+    for bad in (np.nan, np.inf, -np.inf):
+        arms[-1, -1, -1] = bad
+        with pytest.raises(ValueError, match=r"at index \(8999, 2, 1\)"):
+            fleet.pull(who, arms)

@@ -245,11 +245,22 @@ _ROWS = list | tuple | np.ma.MaskedArray
 _NO_REAL = np.complexfloating | np.datetime64 | np.timedelta64
 
 
+#: For longer products BLAS starts threads, and waits for them while cores are busy.
+_SHORT = 8192
+
+
+def all_finite(array: Array) -> bool:
+    """Whether all numbers of an array are finite."""
+    if array.size <= _SHORT and math.isfinite(np.vdot(array, array)):
+        return True  # quicker, and unlike a sum it never warns
+    return bool(np.isfinite(array).all())
+
+
 def finite_array(name: str, value: Any) -> Array:
     """A finite float64 array (a copy) of any shape."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         array = value.copy()  # the usual case, many times a second
-        if math.isfinite(np.vdot(array, array)):  # unlike a sum it never warns
+        if all_finite(array):
             return array
     if hasattr(value, "toarray"):
         raise TypeError(

@@ -71,10 +71,21 @@ BROKEN = {
 def test_a_client_repeats_what_was_answered_by_half(answer):
     space = definitions(FLEET)
     server, space["address"] = answers([answer, ANSWER])
-    space.update(acknowledged=[], repeated=[], killed=threading.Event())
+    space.update(acknowledged=[], repeated=[], refused=[], killed=threading.Event())
     with server:
         space["client"]([0])
     assert space["acknowledged"] == [0] and space["repeated"] == [0]
+    assert not space["refused"]
+
+
+def test_a_client_does_not_repeat_what_was_refused():
+    space = definitions(FLEET)
+    server, space["address"] = answers([ANSWER.replace(b"200 OK", b"400 Bad"), ANSWER])
+    space.update(acknowledged=[], repeated=[], refused=[], killed=threading.Event())
+    with server:
+        space["client"]([0, 1])
+    assert space["refused"] == [0] and space["acknowledged"] == [1]
+    assert not space["repeated"]
 
 
 class Died(Exception):

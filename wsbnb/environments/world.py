@@ -348,7 +348,7 @@ def _fits(shape, wanted):
 def _is_plain(array):
     """Whether compiled code can read an array as it is."""
     plain = type(array) is np.ndarray and array.dtype == np.float64
-    return plain and array.flags.c_contiguous and np.isfinite(np.vdot(array, array))
+    return plain and array.flags.c_contiguous and validate.all_finite(array)
 
 
 def _seed_sequence(seed):
