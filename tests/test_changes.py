@@ -8,6 +8,7 @@ from scipy import stats
 
 import wsbnb
 from tests import zoo
+from tests.kernels import PLAIN
 from wsbnb.kernels import memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::wsbnb.TheoryWarning")
@@ -297,6 +298,7 @@ def still_alarms(rounds, noise=1.0, **options):
     return policy.alarms
 
 
+@pytest.mark.skipif(PLAIN, reason="too slow without the compiler")
 def test_a_million_still_rounds():
     """Stated in the chapter: the default is quiet, a constant hazard is not for ever.
 

@@ -318,3 +318,17 @@ def test_thompson_sampling_is_explained_by_its_posterior(name):
     np.testing.assert_allclose(said["mean"], X @ posterior.mean)
     width = np.sqrt(np.einsum("ki,ij,kj->k", X, posterior.cov, X))
     np.testing.assert_allclose(said["width"], width)
+
+
+@pytest.mark.parametrize("name", zoo.LINEAR)
+def test_answers_do_not_change_later(name):
+    """They are copies of what the next round overwrites."""
+    policy, rng = zoo.make(name, 3), np.random.default_rng(6)
+    X = rng.standard_normal((5, 3))
+    policy.update(X, rng.standard_normal(5))
+    answers = {"scores": policy.scores(X), **policy.explain(X)}
+    before = copy.deepcopy(answers)
+    for _ in range(2):
+        policy.update(X[policy.pull(9.0 * X[::-1])], 1.0)
+    for key, value in before.items():
+        np.testing.assert_array_equal(answers[key], value)

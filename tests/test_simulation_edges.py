@@ -12,6 +12,7 @@ import pytest
 
 import wsbnb
 from tests import zoo
+from tests.kernels import PLAIN
 from wsbnb import paper, warmup
 from wsbnb.kernels import compiling
 
@@ -147,6 +148,7 @@ def test_without_a_console_there_is_no_bar(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.skipif(PLAIN, reason="too slow without the compiler")
 def test_memory_does_not_grow_with_the_horizon():
     """A million rounds; the trajectories alone would take 8 MB a policy."""
     chosen = {"TS": zoo.make("WSBLinTS", 2), "SW": zoo.make("SWLinUCB", 2)}

@@ -395,3 +395,105 @@ def test_the_paper_s_jumps_are_not_taken_for_noise(name):
             k = policy.pull(block.arms.T)
             x = block.arms.T[k]
             policy.update(x, x @ theta + noise)
+
+
+# --- the checks themselves ------------------------------------------------------------
+
+RIGHT = np.tile([1.0, -1.0], 100)  # two hundred residuals of the size of the noise
+
+
+def fed(rewards, variance=0.0, noise_std=1.0, one_by_one=False):
+    """A check of the noise that was shown rewards where 0 was predicted."""
+    check = theory.NoiseCheck()
+    predicted = np.column_stack(
+        [np.zeros(len(rewards)), np.full(len(rewards), variance)]
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if one_by_one:
+            for t in range(len(rewards)):
+                check.add(predicted[t : t + 1], rewards[t : t + 1], noise_std)
+        else:
+            check.add(predicted, rewards, noise_std)
+    return check, [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_what_counts_as_a_residual(one_by_one):
+    """Misses in predictive deviations, while the noise is at least half of these."""
+    for variance, count in ((4.0, 3), (4.1, 0)):
+        rewards = np.array([1.0, -2.0, 3.0])
+        check, _ = fed(rewards, variance, noise_std=2.0, one_by_one=one_by_one)
+        expected = rewards[:count] / np.sqrt(8.0)
+        np.testing.assert_allclose(check.collected, expected, rtol=1e-14)
+        assert check.done is False
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_two_hundred_residuals_are_looked_at_once(one_by_one):
+    check, said = fed(5.0 * RIGHT[:199], one_by_one=one_by_one)
+    assert len(check.collected) == 199 and not said
+    check, said = fed(5.0 * RIGHT, one_by_one=one_by_one)
+    assert check.collected == [] and check.done and len(said) == 1
+    check, said = fed(RIGHT, one_by_one=one_by_one)
+    assert check.collected == [] and not check.done and not said
+
+
+@pytest.mark.parametrize(
+    "size, word", [(1.33, ""), (1.37, "below"), (0.35, ""), (0.32, "above")]
+)
+def test_how_far_off_a_noise_level_may_be(size, word):
+    """A median of twice what is normal, a root mean square of a third."""
+    _, said = fed(size * RIGHT)
+    assert [f"is far {word} the" in text for text in said] == [True] * bool(word)
+
+
+def test_a_check_takes_over_what_fits_only():
+    check, _ = fed(np.arange(3.0))
+    again = theory.NoiseCheck()
+    again.set_state({"collected": RIGHT[:199].tolist(), "done": True})
+    assert again.get_state() == {"collected": RIGHT[:199].tolist(), "done": True}
+    for wrong in (RIGHT.tolist(), [[1.0]], 1.0):
+        with pytest.raises(ValueError, match="state residuals must be fewer than 200"):
+            check.set_state({"collected": wrong, "done": False})
+    with pytest.raises(TypeError, match="state residuals"):
+        check.set_state({"collected": [], "done": 1})
+
+
+def clicked(*batches, noise_std=0.5):
+    check = theory.ClickCheck()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for batch in batches:
+            check.add(np.array(batch), noise_std)
+    return check, [str(w.message) for w in caught]
+
+
+FIFTH = [1.0, 0.0, 0.0, 0.0, 0.0]  # a deviation of 0.4
+
+
+@pytest.mark.parametrize(
+    "noise_std, wrong", [(0.26, True), (0.27, False), (0.59, False), (0.61, True)]
+)
+def test_the_noise_level_of_clicks(noise_std, wrong):
+    """Half as much again is too far off; it is said in the round of the 200th click."""
+    check, said = clicked(39 * FIFTH, FIFTH[:4], noise_std=noise_std)
+    assert not said and not check.done
+    check, said = clicked(39 * FIFTH, FIFTH[:4], [0.0], FIFTH, noise_std=noise_std)
+    assert check.done and len(said) == wrong
+    if wrong:
+        assert "mean 0.2: their standard deviation is about 0.4;" in said[0]
+
+
+def test_other_rewards_are_no_clicks():
+    for other in (0.5, -1.0, 2.0):
+        check, said = clicked([1.0, other], 40 * FIFTH, noise_std=0.1)
+        assert check.done and not said
+
+
+@pytest.mark.parametrize("always", [0.0, 1.0])
+def test_one_kind_of_click_says_nothing_yet(always):
+    check, said = clicked([always] * 300, noise_std=0.01)
+    assert not check.done and not said
+    check, said = clicked([always] * 299, [1.0 - always], noise_std=0.01)
+    assert check.done and len(said) == 1
