@@ -460,6 +460,15 @@ def test_a_check_takes_over_what_fits_only():
         check.set_state({"collected": [], "done": 1})
 
 
+def test_what_was_held_back_is_left_to_the_caller():
+    with theory.held_back() as texts:
+        theory.warn("held")
+    assert texts == ["held"]
+    with pytest.warns(wsbnb.TheoryWarning, match="at once"):
+        theory.warn("at once")
+    assert texts == ["held"]
+
+
 def clicked(*batches, noise_std=0.5):
     check = theory.ClickCheck()
     with warnings.catch_warnings(record=True) as caught:
