@@ -332,6 +332,12 @@ def test_recorded_rounds(horizon, points):
     assert (np.diff(rounds) > 0).all() and len(rounds) == min(points, horizon)
 
 
+def test_each_recorded_round_ends_its_part():
+    """Parts of ten thirds of a round, and of ten quarters: in whole rounds."""
+    for points, rounds in ((3, [4, 7, 10]), (4, [3, 5, 8, 10])):
+        assert simulation.recorded_rounds(10, points).tolist() == rounds
+
+
 def test_more_points_than_memory_holds_are_refused_by_name():
     with pytest.raises(ValueError, match="points must be small enough"):
         simulation.recorded_rounds(2**45, 2**40)
