@@ -261,13 +261,15 @@ MAY_BE_INFINITE = {
 def objects():
     """Things with methods, each with the arguments that work for them."""
     found = {name: zoo.make(name, D) for name in zoo.ALL}
-    found["DiscountMixture"] = wsbnb.DiscountMixture(base(), discounts=(0.9, 1.0))
-    found["BanditOverDiscounts"] = wsbnb.BanditOverDiscounts(
-        zoo.make("WSBLinUCB", D), discounts=(0.9, 1.0), horizon=20
+    found["DiscountMixture"] = wsbnb.DiscountMixture(
+        base(), discounts=(0.9, 1.0), rng=0
     )
-    found["SurpriseRestart"] = wsbnb.SurpriseRestart(base())
-    found["ChangePoints"] = wsbnb.ChangePoints(base())
-    found["Master"] = wsbnb.adaptive.Master(zoo.make("WSBLinUCB", D), horizon=64)
+    found["BanditOverDiscounts"] = wsbnb.BanditOverDiscounts(
+        zoo.make("WSBLinUCB", D), discounts=(0.9, 1.0), horizon=20, rng=0
+    )
+    found["SurpriseRestart"] = wsbnb.SurpriseRestart(base(), rng=0)
+    found["ChangePoints"] = wsbnb.ChangePoints(base(), rng=0)
+    found["Master"] = wsbnb.adaptive.Master(zoo.make("WSBLinUCB", D), horizon=64, rng=0)
     found |= {name: zoo.make(name, D) for name in (*zoo.LOGISTIC, "RandomWalkLinTS")}
     mean, cov = zoo.prior(D)
     prior = dict(prior_mean=mean, prior_cov=cov, noise_std=zoo.SIGMA)
